@@ -1,1 +1,99 @@
-"""kontext."""
+"""String paths that bind components: read, set and wire nested data."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kontext._access import get_by_path, has
+    from kontext._access import get_by_path as get
+    from kontext._errors import (
+        PathError,
+        PathLookupError,
+        PathSyntaxError,
+        PathTypeError,
+        RequiredKeyError,
+        SignatureMismatchError,
+    )
+    from kontext._keys import (
+        REQUIRED,
+        Context,
+        Key,
+        KeyTree,
+        OptionalKey,
+        forward_keys,
+        get_keypaths,
+        is_key_annotated,
+        required_keys,
+    )
+    from kontext._parts import DOUBLE_STAR, STAR, Part, Wildcard
+    from kontext._path import GlobPath, Path, PathLike, parse
+    from kontext._resolve import resolve_from_keyed_obj, resolve_from_keypaths
+
+__all__ = [
+    # Paths.
+    "DOUBLE_STAR",
+    "GlobPath",
+    "Part",
+    "Path",
+    "PathLike",
+    "STAR",
+    "Wildcard",
+    "parse",
+    # Reading.
+    "get",
+    "get_by_path",
+    "has",
+    # Keys.
+    "Context",
+    "Key",
+    "KeyTree",
+    "OptionalKey",
+    "REQUIRED",
+    "forward_keys",
+    "get_keypaths",
+    "is_key_annotated",
+    "required_keys",
+    "resolve_from_keyed_obj",
+    "resolve_from_keypaths",
+    # Errors.
+    "PathError",
+    "PathLookupError",
+    "PathSyntaxError",
+    "PathTypeError",
+    "RequiredKeyError",
+    "SignatureMismatchError",
+]
+
+# Module -> public names, loaded when one of them is first used. A name that differs
+# from the one in the module is written `public=own`.
+_EXPORTS = {
+    "_access": "get=get_by_path get_by_path has",
+    "_errors": "PathError PathLookupError PathSyntaxError PathTypeError "
+    "RequiredKeyError SignatureMismatchError",
+    "_keys": "Context Key KeyTree OptionalKey REQUIRED forward_keys get_keypaths "
+    "is_key_annotated required_keys",
+    "_parts": "DOUBLE_STAR Part STAR Wildcard",
+    "_path": "GlobPath Path PathLike parse",
+    "_resolve": "resolve_from_keyed_obj resolve_from_keypaths",
+}
+_HOME = {
+    entry.partition("=")[0]: (module, entry.rpartition("=")[2])
+    for module, entries in _EXPORTS.items()
+    for entry in entries.split()
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'kontext' has no attribute {name!r}")
+    module, own_name = _HOME[name]
+    value = getattr(importlib.import_module(f"kontext.{module}"), own_name)
+    # From now on the name is found without a call.
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,50 @@
+"""Reading by path: `get_by_path` and `has`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kontext._parts import MISSING
+from kontext._path import Path, PathLike, as_path, refuse_wildcards
+from kontext._read import lookup_error, read
+
+
+def get_by_path(obj: Any, path: PathLike | None, default: Any = MISSING) -> Any:
+    """The value at a path.
+
+    Mappings are read by key, sequences by index, arrays by index or attribute, and
+    objects by attribute. Methods are never returned, and reading changes nothing.
+
+    Args:
+      obj: Nested data of any kinds.
+      path: Such as `"batch.image"` or `"interms.enc.__call__[0]"`; the empty text
+        is `obj` itself. `None` gives the default, or `None` without one.
+      default: What to return if nothing is there; `...` stands for no default.
+
+    Raises:
+      PathLookupError: If nothing is there and no default was given.
+      PathSyntaxError: If the text is not a path.
+      PathTypeError: If `path` is no path, or has wildcards.
+    """
+    if path is None:
+        return None if default is MISSING or default is ... else default
+    place = path if isinstance(path, Path) else as_path(path)
+    refuse_wildcards(place)
+    found = read(obj, place.parts)
+    if found is not MISSING:
+        return found
+    if default is MISSING or default is ...:
+        raise lookup_error(obj, place.parts)
+    return default
+
+
+def has(obj: Any, path: PathLike) -> bool:
+    """Whether a path names a value, which may be `None`.
+
+    Raises:
+      PathSyntaxError: If the text is not a path.
+      PathTypeError: If `path` is no path, or has wildcards.
+    """
+    place = as_path(path)
+    refuse_wildcards(place)
+    return read(obj, place.parts) is not MISSING

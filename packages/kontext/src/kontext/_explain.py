@@ -1,0 +1,91 @@
+"""The message of a failed lookup: where it stopped, and what is there instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kontext._errors import Explanation
+from kontext._format import describe_part, format_child, format_parts
+from kontext._nodes import Kind, axes_fit, field_names, kind_of
+from kontext._parts import Parts, is_axes
+from kontext._suggest import suggest_paths
+
+_MAX_NAMES = 20
+
+
+def explain_lookup(parts: Parts, nodes: list[Any]) -> Explanation:
+    """Why the lookup of `parts` stopped at the last of `nodes`.
+
+    Args:
+      parts: The whole path.
+      nodes: The nodes on the way, from the root to the last one that exists.
+    """
+    depth = len(nodes) - 1
+    part = parts[depth]
+    path = format_parts(parts)
+    reached = format_parts(parts[:depth])
+    upto = format_child(reached, part)
+    caret = len(reached) + (1 if upto[len(reached) :].startswith(".") else 0)
+    names = available_names(nodes[-1])
+    suggestions = tuple(suggest_paths(nodes[0], nodes, parts))
+    where = f"reached {reached!r}" if reached else "the context"
+    lines = [
+        f"no {describe_part(part)} at path {path!r}",
+        f"  {path}",
+        f"  {' ' * caret}^",
+        f"  {where} ({type(nodes[-1]).__name__}) {_contents(nodes[-1], part, names)}",
+    ]
+    if suggestions:
+        lines.append(f"  did you mean: {' or '.join(suggestions)} ?")
+    return Explanation("\n".join(lines), tuple(names[:_MAX_NAMES]), suggestions)
+
+
+def available_names(node: Any) -> list[str]:
+    """The names directly below a node, as messages list them."""
+    kind = kind_of(type(node))
+    if kind is Kind.MAPPING:
+        # By type first: keys of mixed types do not compare.
+        keys = sorted(node, key=lambda key: (type(key).__name__, str(key)))
+        return [repr(key) for key in keys]
+    if kind in (Kind.FIELDS, Kind.NAMEDTUPLE):
+        return [repr(name) for name in field_names(node)]
+    if kind is Kind.OBJECT:
+        return [repr(name) for name in _public_names(node)]
+    return []
+
+
+def _public_names(node: Any) -> list[str]:
+    """Fields and properties of an object, read without running any of its code."""
+    names = dict.fromkeys(getattr(node, "__dict__", ()))
+    for base in type(node).__mro__:
+        for name, value in base.__dict__.items():
+            if isinstance(value, property):
+                names[name] = None
+    return [name for name in names if not name.startswith("_")]
+
+
+def _contents(node: Any, part: Any, names: list[str]) -> str:
+    """What a node holds, in the words of its kind."""
+    kind = kind_of(type(node))
+    if kind is Kind.LEAF:
+        return "is a leaf"
+    if kind is Kind.SEQUENCE:
+        return _contents_of_sequence(len(node))
+    if kind is Kind.ARRAY:
+        axes = part if is_axes(part) else (part,)
+        inside = is_axes(axes) and not axes_fit(node.shape, axes)
+        reason = ": the index lies outside" if inside else ""
+        dtype = getattr(node, "dtype", None)
+        return f"with shape {tuple(node.shape)} and dtype {dtype}{reason}"
+    word = "keys" if kind is Kind.MAPPING else "fields"
+    if not names:
+        return f"with no {word}"
+    shown = ", ".join(names[:_MAX_NAMES])
+    more = len(names) - _MAX_NAMES
+    return f"with {word}: {shown}" + (f", … (+{more} more)" if more > 0 else "")
+
+
+def _contents_of_sequence(length: int) -> str:
+    if not length:
+        return "with length 0"
+    return f"with length {length}: indices 0 to {length - 1}, or -{length} to -1"

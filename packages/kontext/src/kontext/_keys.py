@@ -1,0 +1,115 @@
+"""`Key`: fields of a component whose value is a path into a context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+from kontext._path import as_path
+from kontext._scan import KEY_MARK, key_fields
+
+_T = TypeVar("_T")
+
+# What keys point into: nested data of any kinds.
+Context: TypeAlias = Any
+
+# Any, because a key may be given as a text, a Path or a path builder.
+Key: TypeAlias = Annotated[Any, KEY_MARK]
+KeyTree: TypeAlias = Annotated[_T, KEY_MARK]
+OptionalKey: TypeAlias = Annotated[Any, KEY_MARK] | None
+
+# A text, so that it survives JSON.
+REQUIRED = "__KEY_REQUIRED__"
+
+
+def get_keypaths(obj: Any) -> dict[str, Any]:
+    """The key fields of a component and the paths they are set to.
+
+    In the order of declaration, those of base classes first. A field that was never
+    set counts as `REQUIRED`. A class with a method `__kontext_keys__` gives the
+    dict itself, and its annotations are not read.
+
+    Args:
+      obj: An instance; for one without keys the result is empty.
+    """
+    protocol = getattr(type(obj), "__kontext_keys__", None)
+    if protocol is not None:
+        return dict(protocol(obj))
+    return {name: getattr(obj, name, REQUIRED) for name in key_fields(type(obj))}
+
+
+def is_key_annotated(obj_or_cls: Any) -> bool:
+    """Whether a component, or a class of components, has keys."""
+    cls = obj_or_cls if isinstance(obj_or_cls, type) else type(obj_or_cls)
+    return hasattr(cls, "__kontext_keys__") or bool(key_fields(cls))
+
+
+def required_keys(obj: Any) -> tuple[str, ...]:
+    """The names of the keys that still have to be set, in order of declaration."""
+    return required_among(get_keypaths(obj))
+
+
+def required_among(paths: dict[str, Any]) -> tuple[str, ...]:
+    """The names whose tree of paths holds `REQUIRED`."""
+    return tuple(
+        name
+        for name, tree in paths.items()
+        if any(_is_required(leaf) for leaf in key_leaves(tree))
+    )
+
+
+def _is_required(leaf: Any) -> bool:
+    return isinstance(leaf, str) and leaf == REQUIRED
+
+
+def forward_keys(obj: Any, *, prefix: Any = "") -> dict[str, Any]:
+    """The keys of `obj`, for the `__kontext_keys__` of a component that wraps it.
+
+    Args:
+      obj: The component that is wrapped.
+      prefix: A path put before every path of `obj`, for a wrapper that hands it a
+        part of the context.
+    """
+    head = as_path(prefix)
+    paths = get_keypaths(obj)
+    if not head:
+        return paths
+    return {name: map_keys(_prefixed(head), tree) for name, tree in paths.items()}
+
+
+def _prefixed(head: Any) -> Callable[[Any], Any]:
+    def add(leaf: Any) -> Any:
+        if leaf is None or _is_required(leaf):
+            return leaf
+        return as_path(leaf).with_prefix(head)
+
+    return add
+
+
+def is_key_tree(tree: Any) -> bool:
+    """Whether a value of a key is a tree of paths, not a single one.
+
+    A tuple is one here: as a path, it would be written as `Path(*parts)`.
+    """
+    return isinstance(tree, dict | list | tuple)
+
+
+def key_leaves(tree: Any) -> Iterator[Any]:
+    """The single paths in the value of a key."""
+    if not is_key_tree(tree):
+        yield tree
+        return
+    for below in tree.values() if isinstance(tree, dict) else tree:
+        yield from key_leaves(below)
+
+
+def map_keys(fn: Callable[[Any], Any], tree: Any) -> Any:
+    """The tree of the same shape with `fn(path)` for each path."""
+    if isinstance(tree, dict):
+        return {name: map_keys(fn, below) for name, below in tree.items()}
+    if isinstance(tree, list):
+        return [map_keys(fn, below) for below in tree]
+    if isinstance(tree, tuple):
+        below = (map_keys(fn, item) for item in tree)
+        return type(tree)(*below) if hasattr(tree, "_fields") else tuple(below)
+    return fn(tree)

@@ -1,0 +1,239 @@
+"""What a node of a context is, what one part of a path reads from it.
+
+Reading never changes a node: presence is asked with `in` or from the length, so
+the `__missing__` of a `defaultdict` is not called.
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from kontext._parts import MISSING, Part, is_axes
+
+_LEAVES = (str, bytes, bytearray, int, float, complex, bool, type(None))
+_METHODS = (
+    types.FunctionType,
+    types.MethodType,
+    types.BuiltinFunctionType,
+    types.MethodWrapperType,
+    type,
+)
+
+
+class Kind(enum.Enum):
+    """The kinds of node that paths know."""
+
+    LEAF = "leaf"
+    MAPPING = "mapping"
+    NAMEDTUPLE = "namedtuple"
+    SEQUENCE = "sequence"
+    ARRAY = "array"
+    FIELDS = "fields"
+    OBJECT = "object"
+
+
+@lru_cache(maxsize=1024)
+def kind_of(cls: type) -> Kind:
+    """The kind that the instances of a class are."""
+    if issubclass(cls, _LEAVES):
+        return Kind.LEAF
+    if issubclass(cls, Mapping):
+        return Kind.MAPPING
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return Kind.NAMEDTUPLE
+    if issubclass(cls, Sequence):
+        return Kind.SEQUENCE
+    if hasattr(cls, "shape") and hasattr(cls, "__getitem__"):
+        return Kind.ARRAY
+    if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__"):
+        return Kind.FIELDS
+    if issubclass(cls, types.SimpleNamespace):
+        return Kind.FIELDS
+    return Kind.OBJECT
+
+
+def field_names(node: Any) -> tuple[str, ...]:
+    """The declared fields of a dataclass, attrs class, namedtuple or namespace."""
+    cls = type(node)
+    if hasattr(cls, "__dataclass_fields__"):
+        return tuple(
+            name
+            for name, field in cls.__dataclass_fields__.items()
+            # Pseudo-fields (ClassVar, InitVar) are in the table as well.
+            if field._field_type.name == "_FIELD"
+        )
+    if hasattr(cls, "__attrs_attrs__"):
+        return tuple(field.name for field in cls.__attrs_attrs__)
+    if hasattr(cls, "_fields"):
+        return tuple(cls._fields)
+    return tuple(vars(node))
+
+
+def children(node: Any) -> Iterator[tuple[Part, Any]]:
+    """The parts and values directly below a node; nothing below other kinds.
+
+    Computed attributes (properties) and the contents of arrays are never touched.
+    Keys that are not legal parts are given as they are.
+    """
+    match kind_of(type(node)):
+        case Kind.MAPPING:
+            for key in node:
+                yield key, node[key]
+        case Kind.SEQUENCE:
+            yield from enumerate(node)
+        case Kind.NAMEDTUPLE:
+            yield from zip(node._fields, node, strict=True)
+        case Kind.FIELDS:
+            for name in field_names(node):
+                # A declared field may be unset.
+                value = getattr(node, name, MISSING)
+                if value is not MISSING:
+                    yield name, value
+        case _:
+            return
+
+
+def read_part(node: Any, part: Part) -> Any:
+    """What `part` names directly below `node`, or `MISSING`.
+
+    An exception of the user's own code (a property, `__kontext_get__`) goes
+    through as it is.
+    """
+    delegate = getattr(type(node), "__kontext_get__", None)
+    if delegate is not None:
+        try:
+            return delegate(node, part)
+        except KeyError:
+            return MISSING
+    return _READERS[kind_of(type(node))](node, part)
+
+
+def _read_leaf(node: Any, part: Part) -> Any:
+    return MISSING
+
+
+def _read_mapping(node: Any, part: Part) -> Any:
+    try:
+        if part in node:
+            return node[part]
+    except TypeError:  # an unhashable part, as a slice is before Python 3.12
+        return MISSING
+    twin = _twin(part)
+    if twin is not None and twin in node:
+        return node[twin]
+    return _read_attribute(node, part)
+
+
+def _twin(part: Part) -> Part:
+    """The other key with the same text: `0` for `'0'` and the reverse."""
+    if type(part) is int:
+        return str(part)
+    if type(part) is str and part.lstrip("-").isdecimal() and part.isascii():
+        number = int(part)
+        return number if str(number) == part else None
+    return None
+
+
+def _read_sequence(node: Any, part: Part) -> Any:
+    if type(part) is int:
+        return node[part] if -len(node) <= part < len(node) else MISSING
+    if type(part) is slice:
+        return _read_item(node, part)
+    return _read_attribute(node, part)
+
+
+def _read_array(node: Any, part: Part) -> Any:
+    if type(part) is str:
+        return _read_attribute(node, part)
+    axes = part if is_axes(part) else (part,)
+    # JAX clamps an index that is out of range, where numpy raises.
+    if is_axes(axes) and axes_fit(node.shape, axes):
+        return _read_item(node, part)
+    return MISSING
+
+
+def axes_fit(shape: Sequence[int], axes: tuple[Any, ...]) -> bool:
+    """Whether indices and slices along `axes` lie inside an array of that shape."""
+    used = sum(axis is not None and axis is not Ellipsis for axis in axes)
+    if used > len(shape) or axes.count(Ellipsis) > 1:
+        return False
+    position = 0
+    for axis in axes:
+        if axis is Ellipsis:
+            position += len(shape) - used
+        elif axis is not None:
+            size = shape[position]
+            if type(axis) is int and not -size <= axis < size:
+                return False
+            position += 1
+    return True
+
+
+def _read_object(node: Any, part: Part) -> Any:
+    if type(part) is str:
+        found = _read_attribute(node, part)
+        if found is not MISSING or part.isidentifier():
+            return found
+    if hasattr(type(node), "__getitem__"):
+        return _read_item(node, part)
+    return MISSING
+
+
+def _read_item(node: Any, part: Part) -> Any:
+    try:
+        return node[part]
+    except (LookupError, TypeError):
+        return MISSING
+
+
+def _read_attribute(node: Any, part: Part) -> Any:
+    """An attribute that holds data: no dunder name, and no method."""
+    if type(part) is not str or (part.startswith("__") and part.endswith("__")):
+        return MISSING
+    try:
+        value = getattr(node, part)
+    except AttributeError as error:
+        if _is_computed(type(node), part):
+            error.add_note(f"raised inside {type(node).__qualname__}.{part}")
+            raise
+        return MISSING
+    if isinstance(value, _METHODS) and not _is_stored(node, part):
+        return MISSING
+    return value
+
+
+def _is_computed(cls: type, name: str) -> bool:
+    """Whether code of the class runs when the attribute is read."""
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            # An empty slot is an unset field, not a failing property.
+            return not isinstance(base.__dict__[name], types.MemberDescriptorType)
+    return False
+
+
+def _is_stored(node: Any, name: str) -> bool:
+    """Whether the instance itself holds the value: a function may be data."""
+    if name in getattr(node, "__dict__", ()):
+        return True
+    for base in type(node).__mro__:
+        if name in base.__dict__:
+            found = base.__dict__[name]
+            return isinstance(found, types.MemberDescriptorType) or (
+                kind_of(type(node)) is Kind.NAMEDTUPLE and name in node._fields
+            )
+    return False
+
+
+_READERS: dict[Kind, Callable[[Any, Part], Any]] = {
+    Kind.LEAF: _read_leaf,
+    Kind.MAPPING: _read_mapping,
+    Kind.NAMEDTUPLE: _read_sequence,
+    Kind.SEQUENCE: _read_sequence,
+    Kind.ARRAY: _read_array,
+    Kind.FIELDS: _read_object,
+    Kind.OBJECT: _read_object,
+}

@@ -1,0 +1,327 @@
+"""Reads the text of a path: one pass from left to right, with positions."""
+
+from __future__ import annotations
+
+import ast
+import cmath
+import re
+
+from kontext._errors import PathSyntaxError
+from kontext._parts import DOUBLE_STAR, STAR, Part, Parts, Wildcard, is_axes
+
+_WORD = re.compile(r"[A-Za-z0-9_\x80-\U0010ffff]+")
+_INT_TEXT = r"[+-]?(?:0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|[0-9][0-9_]*)"
+_INT = re.compile(_INT_TEXT)
+_DECIMAL = r"(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?"
+_NUMBER = re.compile(
+    rf"[+-]?{_DECIMAL}(?:[jJ]|[+-]{_DECIMAL}[jJ])"
+    rf"|{_INT_TEXT}(?![0-9.eEjJ])"
+    rf"|[+-]?{_DECIMAL}"
+)
+_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(?:([\\'\"abfnrtvxuUN]|[0-3][0-7]{0,2}|[4-7][0-7]?(?![0-7]))|.)"
+)
+_CONSTANTS = {"True": True, "False": False, "None": None}
+
+
+def parse_parts(text: str, *, glob: bool) -> Parts:
+    """The parts that `text` names.
+
+    Args:
+      text: The text of a path.
+      glob: Whether `*` and `**` are allowed.
+
+    Raises:
+      PathSyntaxError: If the text is not a path.
+    """
+    names = text.split(".")
+    if all(map(str.isidentifier, names)):
+        return tuple(names)
+    return _Parser(text, glob=glob).parse()
+
+
+class _Parser:
+    """Recursive descent over one text; `pos` is where the next token begins."""
+
+    def __init__(self, text: str, *, glob: bool) -> None:
+        self.text = text
+        self.glob = glob
+        self.pos = 0
+
+    def parse(self) -> Parts:
+        self.skip_blanks()
+        if not self.peek():
+            return ()
+        parts = [self.bracket() if self.peek() == "[" else self.dotted()]
+        self.skip_blanks()
+        while self.peek():
+            if self.peek() == "[":
+                parts.append(self.bracket())
+            elif self.peek() == ".":
+                self.pos += 1
+                self.skip_blanks()
+                parts.append(self.dotted())
+            else:
+                self.fail_between_parts()
+            self.skip_blanks()
+        return tuple(parts)
+
+    # Tokens.
+
+    def peek(self) -> str:
+        return self.text[self.pos : self.pos + 1]
+
+    def skip_blanks(self) -> None:
+        while self.peek() in (" ", "\t"):
+            self.pos += 1
+
+    def accept(self, token: str) -> bool:
+        """Steps over `token` and the blanks after it, if it is next."""
+        if not self.text.startswith(token, self.pos):
+            return False
+        self.pos += len(token)
+        self.skip_blanks()
+        return True
+
+    def fail(self, reason: str, column: int | None = None) -> PathSyntaxError:
+        return PathSyntaxError(
+            self.text, self.pos if column is None else column, reason
+        )
+
+    # Parts outside of brackets.
+
+    def dotted(self) -> Part:
+        """A name, an index or a wildcard, at the start or after a dot."""
+        char = self.peek()
+        if char == "*":
+            return self.wildcard()
+        if char and char in "+-0123456789":
+            return self.dotted_index()
+        word = _WORD.match(self.text, self.pos)
+        if word is None:
+            raise self.fail(self.why_no_name())
+        name = word.group()
+        if not name.isidentifier():
+            raise self.fail(f"{name!r} is not a name: write [{name!r}]")
+        self.pos = word.end()
+        if self.peek() == "*":
+            raise self.fail("partial globs such as 'name*' are not supported")
+        return name
+
+    def dotted_index(self) -> int:
+        number = _INT.match(self.text, self.pos)
+        if number is None:
+            raise self.fail("expected digits after the sign")
+        start, self.pos = self.pos, number.end()
+        rest = _WORD.match(self.text, self.pos)
+        if rest is not None:
+            word = number.group() + rest.group()
+            raise self.fail(f"{word!r} is not a name: write [{word!r}]", start)
+        return self.to_int(number.group(), start)
+
+    def why_no_name(self) -> str:
+        char = self.peek()
+        if not char:
+            return "expected a name after the dot"
+        if char in "'\"":
+            return "a quoted key stands in brackets: a['x']"
+        if char == ".":
+            return "expected a name before the dot; a path has no empty parts"
+        if char == "{":
+            return "alternatives such as '{a,b}' are not supported"
+        return f"expected a name, a number or [, got {char!r}"
+
+    def fail_between_parts(self) -> None:
+        char = self.peek()
+        if char == "*":
+            raise self.fail("a wildcard is a part of its own: write '.*'")
+        if char == "]":
+            raise self.fail("this ] closes nothing")
+        if char == "{":
+            raise self.fail("alternatives such as '{a,b}' are not supported")
+        raise self.fail(
+            f"expected . or [ between parts, got {char!r}; a key with "
+            "other characters stands quoted in brackets: ['a-b']"
+        )
+
+    def wildcard(self) -> Wildcard:
+        start = self.pos
+        while self.peek() == "*":
+            self.pos += 1
+        stars = self.pos - start
+        if not self.glob:
+            raise self.fail(
+                "a wildcard is allowed in a glob path only: "
+                "kontext.get_all, or kontext.parse(text, glob=True)",
+                start,
+            )
+        if stars > 2:
+            raise self.fail("expected * or **", start)
+        if _WORD.match(self.text, self.pos):
+            raise self.fail("partial globs such as '*name' are not supported", start)
+        return STAR if stars == 1 else DOUBLE_STAR
+
+    # Parts inside of brackets.
+
+    def bracket(self) -> Part:
+        opened = self.pos
+        self.accept("[")
+        if self.peek() == "]":
+            raise self.fail("expected a key between [ and ]")
+        if self.peek() == "*":
+            part: Part = self.wildcard()
+            self.skip_blanks()
+        else:
+            part = self.key_or_axes()
+        if not self.accept("]"):
+            if not self.peek():
+                raise self.fail("this [ is never closed", opened)
+            raise self.fail(f"expected ] here, got {self.peek()!r}")
+        return part
+
+    def items_until(self, close: str) -> tuple[list[Part], bool]:
+        """The items up to `close`, and whether a comma stood among them."""
+        items = [self.item()]
+        has_comma = False
+        while self.accept(","):
+            has_comma = True
+            if self.peek() == close:
+                break
+            items.append(self.item())
+        return items, has_comma
+
+    def key_or_axes(self) -> Part:
+        start = self.pos
+        items, has_comma = self.items_until("]")
+        if not has_comma:
+            return items[0]
+        if not is_axes(tuple(items)):
+            raise self.fail(
+                "axes are integers, slices, ... and None; "
+                "a tuple as a key stands in parentheses: [('x', 1)]",
+                start,
+            )
+        return tuple(items)
+
+    def item(self) -> Part:
+        char = self.peek()
+        if char == "(":
+            part = self.parenthesized()
+        elif char and char in "'\"":
+            part = self.string(raw=False)
+        elif self.text.startswith("...", self.pos):
+            self.pos += 3
+            part = ...
+        elif char and (char in ":+-." or char in "0123456789"):
+            part = self.number_or_slice()
+        else:
+            part = self.word()
+        self.skip_blanks()
+        return part
+
+    def parenthesized(self) -> Part:
+        opened = self.pos
+        self.accept("(")
+        if self.accept(")"):
+            return ()
+        items, has_comma = self.items_until(")")
+        if not self.accept(")"):
+            raise self.fail("this ( is never closed", opened)
+        if has_comma:
+            return tuple(items)
+        if type(items[0]) is complex:
+            return items[0]
+        raise self.fail("a tuple of one item needs a comma: (x,)", opened)
+
+    def number_or_slice(self) -> Part:
+        start = self.pos
+        bounds = [self.bound()]
+        while self.accept(":"):
+            at = self.pos
+            bounds.append(self.bound())
+            if type(bounds[-1]) not in (int, type(None)):
+                raise self.fail("slice bounds must be integers", at)
+        if len(bounds) == 1:
+            return bounds[0]
+        if type(bounds[0]) not in (int, type(None)):
+            raise self.fail("slice bounds must be integers", start)
+        if len(bounds) > 3:
+            raise self.fail("a slice has at most three bounds", start)
+        return slice(*bounds)
+
+    def bound(self) -> Part:
+        if self.peek() in (":", "]", ")", ",", ""):
+            return None
+        number = self.number()
+        self.skip_blanks()
+        return number
+
+    def number(self) -> Part:
+        number = _NUMBER.match(self.text, self.pos)
+        if number is None:
+            raise self.fail("expected a number")
+        literal, start = number.group(), self.pos
+        self.pos = number.end()
+        if _WORD.match(self.text, self.pos) or self.peek() == ".":
+            raise self.fail("this is not a number; a text key must be quoted", start)
+        if _INT.fullmatch(literal):
+            return self.to_int(literal, start)
+        try:
+            value = complex(literal) if literal[-1] in "jJ" else float(literal)
+        except ValueError:
+            raise self.fail(f"{literal!r} is not a number", start) from None
+        if not cmath.isfinite(value):
+            raise self.fail("a number in a path must be finite", start)
+        return value
+
+    def to_int(self, literal: str, start: int) -> int:
+        try:
+            return int(literal, 0)
+        except ValueError:
+            reason = f"{literal!r} is not an integer"
+            if literal.lstrip("+-0_").isdigit():
+                reason += ": leading zeros are not allowed"
+            raise self.fail(reason, start) from None
+
+    def word(self) -> Part:
+        match = _WORD.match(self.text, self.pos)
+        if match is None:
+            got = repr(self.peek()) if self.peek() else "the end"
+            raise self.fail(f"expected a key, got {got}")
+        word = match.group()
+        follows_quote = self.text[match.end() : match.end() + 1] in ("'", '"')
+        if follows_quote and word.lower() == "r":
+            self.pos = match.end()
+            return self.string(raw=True)
+        if follows_quote and "b" in word.lower():
+            raise self.fail("bytes keys are not supported")
+        if word not in _CONSTANTS:
+            head = self.text[: self.text.rfind("[", 0, self.pos)].rstrip()
+            raise self.fail(
+                "name inside [] must be quoted: "
+                f"did you mean {head}[{word!r}] or {head}{'.' if head else ''}{word}?"
+            )
+        self.pos = match.end()
+        return _CONSTANTS[word]
+
+    def string(self, *, raw: bool) -> str:
+        start = self.pos
+        quoted = _QUOTED.match(self.text, self.pos)
+        if quoted is None:
+            raise self.fail("this quote is never closed")
+        self.pos = quoted.end()
+        literal = quoted.group()
+        if raw or "\\" not in literal:
+            return literal[1:-1]
+        for escape in _ESCAPE.finditer(literal):
+            if escape.group(1) is None:
+                raise self.fail(
+                    f"unknown escape {escape.group()}: double the backslash, "
+                    "or write r'...'",
+                    start + escape.start(),
+                )
+        try:
+            return ast.literal_eval(literal.replace("\n", "\\n"))
+        except (SyntaxError, ValueError):
+            raise self.fail("this text has a broken escape", start) from None

@@ -1,0 +1,128 @@
+"""From the keys of a component to the values they name in a context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kontext._errors import (
+    Explanation,
+    PathLookupError,
+    RequiredKeyError,
+)
+from kontext._keys import get_keypaths, map_keys, required_among
+from kontext._parts import MISSING
+from kontext._path import as_path, refuse_wildcards
+from kontext._read import lookup_error, read
+from kontext._signature import check_names
+
+_MAX_BLOCKS = 4
+
+
+def resolve_from_keyed_obj(
+    context: Any, obj: Any, *, func: Callable[..., Any] | None = None
+) -> dict[str, Any]:
+    """The keyword arguments that the keys of a component select from a context.
+
+    Keys that are `None` are left out, so that the default of the function applies.
+
+    Args:
+      context: Nested data.
+      obj: The component; see `get_keypaths`.
+      func: The function that will be called with the result. The names are checked
+        against its signature before anything is looked up. A class can name another
+        one in a method `__kontext_func__`, which wins.
+
+    Returns:
+      Name of the field to value, in the order of declaration; for a tree of paths,
+      the tree of values.
+
+    Raises:
+      RequiredKeyError: If keys are still `REQUIRED`; it names all of them.
+      SignatureMismatchError: If the names do not fit `func`.
+      PathLookupError: If paths name nothing; it reports all of them.
+    """
+    paths = get_keypaths(obj)
+    owner = type(obj).__name__
+    given = {name: tree for name, tree in paths.items() if tree is not None}
+    named_func = getattr(type(obj), "__kontext_func__", None)
+    if named_func is not None:
+        func = named_func(obj)
+    missing = required_among(given)
+    if missing:
+        raise RequiredKeyError(owner, missing)
+    if func is not None:
+        unset = {name for name in paths if name not in given}
+        check_names(func, given, owner=owner, unset=unset)
+    return _resolve(context, given, owner)
+
+
+def resolve_from_keypaths(context: Any, paths: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that a mapping of names to trees of paths selects from a context.
+
+    `None` stays `None`.
+
+    Raises:
+      RequiredKeyError: If a path is `REQUIRED`.
+      PathLookupError: If paths name nothing; it reports all of them.
+    """
+    missing = required_among(dict(paths))
+    if missing:
+        raise RequiredKeyError("keys", missing)
+    return _resolve(context, paths, "keys")
+
+
+def _resolve(context: Any, paths: Mapping[str, Any], owner: str) -> dict[str, Any]:
+    failures: list[tuple[str, PathLookupError]] = []
+    values = {}
+    for name, tree in paths.items():
+        # The name of the key is bound now: map_keys calls the function at once.
+        def look_up(leaf: Any, name: str = name) -> Any:
+            if leaf is None:
+                return None
+            path = as_path(leaf)
+            refuse_wildcards(path)
+            found = read(context, path.parts)
+            if found is MISSING:
+                failures.append((name, lookup_error(context, path.parts)))
+            return found
+
+        try:
+            values[name] = map_keys(look_up, tree)
+        except Exception as error:
+            error.add_note(f"while reading the key {name!r} of {owner}")
+            raise
+    if failures:
+        raise _all_failures(owner, failures)
+    return values
+
+
+def _all_failures(
+    owner: str, failures: list[tuple[str, PathLookupError]]
+) -> PathLookupError:
+    first = failures[0][1]
+    return PathLookupError(
+        lambda: _explain_all(owner, failures),
+        path=first.path,
+        reached=first.reached,
+        part=first.part,
+        errors=[error for _, error in failures],
+    )
+
+
+def _explain_all(
+    owner: str, failures: list[tuple[str, PathLookupError]]
+) -> Explanation:
+    several = f"{len(failures)} keys name" if len(failures) > 1 else "a key names"
+    blocks = [f"{owner}: {several} nothing in the context"]
+    for name, error in failures[:_MAX_BLOCKS]:
+        block = f"key {name!r}: {error}"
+        blocks.append("\n".join(f"  {line}" for line in block.split("\n")))
+    rest = [name for name, _ in failures[_MAX_BLOCKS:]]
+    if rest:
+        blocks.append(f"  and also: {', '.join(map(repr, rest))}")
+    return Explanation(
+        "\n".join(blocks),
+        failures[0][1].available,
+        tuple(s for _, error in failures for s in error.suggestions),
+    )

@@ -1,0 +1,104 @@
+"""Which of the names that exist was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from kontext._format import format_child, format_parts
+from kontext._nodes import children
+from kontext._parts import MISSING, Parts
+
+MAX_SUGGESTIONS = 5
+_MAX_NODES = 2000
+_MAX_DEPTH = 6
+
+
+def nearest(name: str, names: Iterable[str]) -> list[str]:
+    """The names that resemble `name`, the best first; none if none does."""
+    candidates = list(dict.fromkeys(names))
+    same = [c for c in candidates if c.lower() == name.lower() and c != name]
+    if same:
+        return same[:MAX_SUGGESTIONS]
+    # Only failures need it, and it is not free to import.
+    import difflib
+
+    return difflib.get_close_matches(name, candidates, n=3, cutoff=0.6)
+
+
+def suggest_paths(root: Any, nodes: list[Any], parts: Parts) -> list[str]:
+    """Paths that were probably meant by `parts`, whose `nodes` could be reached.
+
+    Args:
+      root: Where the lookup began.
+      nodes: The nodes on the way, from the root to the last one that exists.
+      parts: The whole path that was looked up.
+    """
+    depth = len(nodes) - 1
+    found = _with_dots(nodes, parts) or _siblings(nodes, parts)
+    wanted = parts[depth]
+    if not found and type(wanted) is str:
+        found = list(_elsewhere(root, wanted, parts[: depth + 1]))
+    return list(dict.fromkeys(found))[:MAX_SUGGESTIONS]
+
+
+def _siblings(nodes: list[Any], parts: Parts) -> list[str]:
+    depth = len(nodes) - 1
+    by_text = {str(key): key for key, _ in children(nodes[-1])}
+    for name in _public_names(nodes[-1]):
+        by_text.setdefault(name, name)
+    return [
+        _with_tail(nodes[-1], parts[:depth], by_text[name], parts[depth + 1 :])
+        for name in nearest(str(parts[depth]), by_text)
+    ]
+
+
+def _public_names(node: Any) -> list[str]:
+    return [name for name in getattr(node, "__dict__", ()) if not name.startswith("_")]
+
+
+def _with_tail(node: Any, reached: Parts, key: Any, tail: Parts) -> str:
+    """The corrected path, with the rest of the old one if that exists there."""
+    text = format_child(format_parts(reached), key)
+    below = dict(children(node)).get(key, MISSING)
+    for part in tail:
+        below = dict(children(below)).get(part, MISSING) if _hashable(part) else MISSING
+        if below is MISSING:
+            return text
+    return format_parts((*reached, key, *tail))
+
+
+def _hashable(part: Any) -> bool:
+    return type(part) is str or type(part) is int
+
+
+def _with_dots(nodes: list[Any], parts: Parts) -> list[str]:
+    """Paths where dots belong to a key: `['a.b']` for `a.b`."""
+    found = []
+    for start, node in enumerate(nodes):
+        for stop in range(len(parts), max(start + 1, len(nodes) - 1), -1):
+            key = format_parts(parts[start:stop])
+            if key not in parts[start:stop] and _has_key(node, key):
+                found.append(format_parts((*parts[:start], key, *parts[stop:])))
+    return found
+
+
+def _has_key(node: Any, key: str) -> bool:
+    """Whether a mapping has this very key."""
+    return any(name == key for name, _ in children(node) if type(name) is str)
+
+
+def _elsewhere(root: Any, name: str, failed: Parts) -> Iterator[str]:
+    """Paths in the whole context that end in `name`, the nearest to the root first."""
+    queue: list[tuple[str, Any, int]] = [("", root, 0)]
+    for seen, (text, node, depth) in enumerate(queue):
+        if seen >= _MAX_NODES:
+            return
+        for key, value in children(node):
+            if type(key) not in (str, int):
+                continue
+            below = format_child(text, key)
+            if key == name:
+                yield below
+            if depth + 1 < _MAX_DEPTH and len(queue) < _MAX_NODES:
+                queue.append((below, value, depth + 1))
