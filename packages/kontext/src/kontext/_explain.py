@@ -37,20 +37,22 @@ def explain_lookup(parts: Parts, nodes: list[Any]) -> Explanation:
     ]
     if suggestions:
         lines.append(f"  did you mean: {' or '.join(suggestions)} ?")
-    return Explanation("\n".join(lines), tuple(names[:_MAX_NAMES]), suggestions)
+    return Explanation(
+        "\n".join(lines), tuple(map(str, names[:_MAX_NAMES])), suggestions
+    )
 
 
-def available_names(node: Any) -> list[str]:
-    """The names directly below a node, as messages list them."""
+def available_names(node: Any) -> list[Any]:
+    """The keys or fields of a node, in the order in which messages list them."""
     kind = kind_of(type(node))
     if kind is Kind.MAPPING:
         # By type first: keys of mixed types do not compare.
         keys = sorted(node, key=lambda key: (type(key).__name__, str(key)))
-        return [repr(key) for key in keys]
+        return keys
     if kind in (Kind.FIELDS, Kind.NAMEDTUPLE):
-        return [repr(name) for name in field_names(node)]
+        return list(field_names(node))
     if kind is Kind.OBJECT:
-        return [repr(name) for name in _public_names(node)]
+        return _public_names(node)
     return []
 
 
@@ -64,7 +66,7 @@ def _public_names(node: Any) -> list[str]:
     return [name for name in names if not name.startswith("_")]
 
 
-def _contents(node: Any, part: Any, names: list[str]) -> str:
+def _contents(node: Any, part: Any, names: list[Any]) -> str:
     """What a node holds, in the words of its kind."""
     kind = kind_of(type(node))
     if kind is Kind.LEAF:
@@ -80,7 +82,7 @@ def _contents(node: Any, part: Any, names: list[str]) -> str:
     word = "keys" if kind is Kind.MAPPING else "fields"
     if not names:
         return f"with no {word}"
-    shown = ", ".join(names[:_MAX_NAMES])
+    shown = ", ".join(map(repr, names[:_MAX_NAMES]))
     more = len(names) - _MAX_NAMES
     return f"with {word}: {shown}" + (f", … (+{more} more)" if more > 0 else "")
 

@@ -106,7 +106,10 @@ class _Scope:
         except Exception:
             # Whatever is wrong with it, the names in it still tell about keys.
             return self.names_have_key(text)
-        return False if isinstance(value, str) else self.has_key(value)
+        if isinstance(value, str):
+            # Quotes within quotes; another text is the value of a variable.
+            return text.strip()[:1] in ("'", '"') and self.text_has_key(value)
+        return self.has_key(value)
 
     def names_have_key(self, text: str) -> bool:
         try:
