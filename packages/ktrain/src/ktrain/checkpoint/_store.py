@@ -1,0 +1,68 @@
+"""Arrays on disk in the orbax format. The only module that imports orbax."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+
+def write(path: Path, arrays: Mapping[str, Any]) -> None:
+    """Writes named arrays into a new folder (with several processes: all call it)."""
+    ocp = _orbax()
+    with ocp.Checkpointer(_handler(ocp)) as checkpointer:
+        checkpointer.save(path.absolute(), args=ocp.args.PyTreeSave(dict(arrays)))
+
+
+def read(path: Path, likes: Mapping[str, Any]) -> dict[str, Any]:
+    """Reads named arrays.
+
+    Args:
+      path: The folder that was written.
+      likes: What to read; None gives a numpy array, an abstract array with a sharding
+        gives a jax array laid out so.
+
+    Returns:
+      The arrays under their names.
+    """
+    ocp = _orbax()
+    how = {name: _restore_args(ocp, like) for name, like in likes.items()}
+    item = dict.fromkeys(likes, 0)
+    with ocp.Checkpointer(_handler(ocp)) as checkpointer:
+        return checkpointer.restore(
+            path.absolute(), args=ocp.args.PyTreeRestore(item=item, restore_args=how)
+        )
+
+
+def _restore_args(ocp: Any, like: Any) -> Any:
+    import numpy as np
+
+    if like is None:
+        return ocp.RestoreArgs(restore_type=np.ndarray)
+    return ocp.ArrayRestoreArgs(
+        sharding=like.sharding, global_shape=like.shape, dtype=like.dtype
+    )
+
+
+def _handler(ocp: Any) -> Any:
+    # Weights hardly compress: without it a save takes 0.6x and a restore 0.3x the time.
+    return ocp.PyTreeCheckpointHandler(
+        use_ocdbt=True, use_zarr3=True, use_compression=False
+    )
+
+
+@functools.cache
+def _orbax() -> Any:
+    import orbax.checkpoint as ocp
+
+    logging.getLogger("absl").addFilter(_is_worth_reading)
+    return ocp
+
+
+def _is_worth_reading(record: logging.LogRecord) -> bool:
+    # Some twenty INFO lines per save would drown a user's log.
+    from_orbax = f"{os.sep}orbax{os.sep}" in record.pathname
+    return record.levelno >= logging.WARNING or not from_orbax
