@@ -16,6 +16,8 @@ if TYPE_CHECKING:
         RequiredKeyError,
         SignatureMismatchError,
     )
+    from kontext._flatten import flatten_with_path, unflatten
+    from kontext._flatten import flatten_with_path as flatten
     from kontext._keys import (
         REQUIRED,
         Context,
@@ -45,6 +47,10 @@ __all__ = [
     "get",
     "get_by_path",
     "has",
+    # Flat and nested.
+    "flatten",
+    "flatten_with_path",
+    "unflatten",
     # Keys.
     "Context",
     "Key",
@@ -72,6 +78,7 @@ _EXPORTS = {
     "_access": "get=get_by_path get_by_path has",
     "_errors": "PathError PathLookupError PathSyntaxError PathTypeError "
     "RequiredKeyError SignatureMismatchError",
+    "_flatten": "flatten=flatten_with_path flatten_with_path unflatten",
     "_keys": "Context Key KeyTree OptionalKey REQUIRED forward_keys get_keypaths "
     "is_key_annotated required_keys",
     "_parts": "DOUBLE_STAR Part STAR Wildcard",

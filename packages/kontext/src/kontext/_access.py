@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kontext._parts import MISSING
-from kontext._path import Path, PathLike, as_path, refuse_wildcards
+from kontext._path import Path, PathLike, parse_plain, single_place
 from kontext._read import lookup_error, read
 
 
@@ -26,15 +26,20 @@ def get_by_path(obj: Any, path: PathLike | None, default: Any = MISSING) -> Any:
       PathSyntaxError: If the text is not a path.
       PathTypeError: If `path` is no path, or has wildcards.
     """
-    if path is None:
+    # The two usual kinds of path first: this function is called in inner loops.
+    if type(path) is str:
+        parts = parse_plain(path).parts
+    elif type(path) is Path:
+        parts = path.parts
+    elif path is None:
         return None if default is MISSING or default is ... else default
-    place = path if isinstance(path, Path) else as_path(path)
-    refuse_wildcards(place)
-    found = read(obj, place.parts)
+    else:
+        parts = single_place(path).parts
+    found = read(obj, parts)
     if found is not MISSING:
         return found
     if default is MISSING or default is ...:
-        raise lookup_error(obj, place.parts)
+        raise lookup_error(obj, parts)
     return default
 
 
@@ -45,6 +50,4 @@ def has(obj: Any, path: PathLike) -> bool:
       PathSyntaxError: If the text is not a path.
       PathTypeError: If `path` is no path, or has wildcards.
     """
-    place = as_path(path)
-    refuse_wildcards(place)
-    return read(obj, place.parts) is not MISSING
+    return read(obj, single_place(path).parts) is not MISSING

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import enum
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
 from functools import lru_cache
 from typing import Any
 
+from kontext._jax import registered_children
 from kontext._parts import MISSING, Part, is_axes
 
 _LEAVES = (str, bytes, bytearray, int, float, complex, bool, type(None))
@@ -73,28 +74,37 @@ def field_names(node: Any) -> tuple[str, ...]:
     return tuple(vars(node))
 
 
-def children(node: Any) -> Iterator[tuple[Part, Any]]:
-    """The parts and values directly below a node; nothing below other kinds.
+def children(node: Any) -> Iterable[tuple[Part, Any]] | None:
+    """The parts and values directly below a container; `None` for a leaf.
 
-    Computed attributes (properties) and the contents of arrays are never touched.
-    Keys that are not legal parts are given as they are.
+    Containers are mappings, lists and tuples of all kinds, dataclasses, attrs
+    classes, namespaces, and what is registered with JAX. Computed attributes and
+    the contents of arrays are never touched. Keys of a mapping are given as they
+    are, whether or not they are legal parts.
     """
-    match kind_of(type(node)):
+    cls = type(node)
+    if cls is dict:
+        return node.items()
+    match kind_of(cls):
+        case Kind.LEAF | Kind.ARRAY:
+            return None
         case Kind.MAPPING:
-            for key in node:
-                yield key, node[key]
-        case Kind.SEQUENCE:
-            yield from enumerate(node)
+            return [(key, node[key]) for key in node]
+        case Kind.SEQUENCE if issubclass(cls, list | tuple | MutableSequence):
+            return enumerate(node)
         case Kind.NAMEDTUPLE:
-            yield from zip(node._fields, node, strict=True)
+            return zip(node._fields, node, strict=True)
         case Kind.FIELDS:
-            for name in field_names(node):
-                # A declared field may be unset.
-                value = getattr(node, name, MISSING)
-                if value is not MISSING:
-                    yield name, value
+            registered = registered_children(node)
+            return _stored_fields(node) if registered is None else registered
         case _:
-            return
+            return registered_children(node)
+
+
+def _stored_fields(node: Any) -> list[tuple[Part, Any]]:
+    # A declared field may be unset.
+    pairs = [(name, getattr(node, name, MISSING)) for name in field_names(node)]
+    return [(name, value) for name, value in pairs if value is not MISSING]
 
 
 def read_part(node: Any, part: Part) -> Any:

@@ -35,10 +35,25 @@ def parse_parts(text: str, *, glob: bool) -> Parts:
     Raises:
       PathSyntaxError: If the text is not a path.
     """
-    names = text.split(".")
-    if all(map(str.isidentifier, names)):
-        return tuple(names)
-    return _Parser(text, glob=glob).parse()
+    parts = _names_and_indices(text)
+    return _Parser(text, glob=glob).parse() if parts is None else parts
+
+
+def _names_and_indices(text: str) -> Parts | None:
+    """The parts of what most texts are, such as `a.b[0].c`; `None` for others."""
+    parts: list[Part] = []
+    for segment in text.split("."):
+        name, *indices = segment.split("[")
+        if not name.isidentifier():
+            return None
+        parts.append(name)
+        for index in indices:
+            digits = index[:-1]
+            is_plain = digits.isdecimal() and digits.isascii() and index[-1] == "]"
+            if not is_plain or (digits[0] == "0" and digits != "0"):
+                return None
+            parts.append(int(digits))
+    return tuple(parts)
 
 
 class _Parser:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias, overload
 
 from kontext._errors import PathTypeError
 from kontext._format import format_parts
-from kontext._jaxkeys import part_of_jax_key
+from kontext._jax import part_of_jax_key
 from kontext._parser import parse_parts
 from kontext._parts import MISSING, Part, Parts, has_wildcard, normalize_parts
 from kontext._read import lookup_error, read
@@ -56,7 +56,7 @@ class Path:
             raise PathTypeError(
                 f"the text of a path is a str, got {type(text).__name__}"
             )
-        return _parse_glob(text) if cls._glob else _parse_plain(text)
+        return _parse_glob(text) if cls._glob else parse_plain(text)
 
     @classmethod
     def from_str(cls, text: str) -> Path:
@@ -166,7 +166,7 @@ class Path:
     @property
     def is_glob(self) -> bool:
         """Whether the path has wildcards, and so may name several places."""
-        return has_wildcard(self.parts)
+        return self._glob and has_wildcard(self.parts)
 
     def __truediv__(self, other: Any) -> Path:
         """This path, followed by one part, a tuple of parts or a path."""
@@ -211,12 +211,12 @@ class Path:
           default: What to return if nothing is there; `...` stands for no default.
           err_spec: Accepted for Kauldron's callers; errors always tell what exists.
         """
-        refuse_wildcards(self)
-        found = read(context, self.parts)
+        parts = single_place(self).parts
+        found = read(context, parts)
         if found is not MISSING:
             return found
         if default is MISSING or default is ...:
-            raise lookup_error(context, self.parts)
+            raise lookup_error(context, parts)
         return default
 
 
@@ -251,7 +251,8 @@ def _one_object(text: str, path: Path) -> Path:
 
 
 @lru_cache(maxsize=4096)
-def _parse_plain(text: str) -> Path:
+def parse_plain(text: str) -> Path:
+    """The `Path` for a text, remembered; `Path.parse` without the checks."""
     return _one_object(text, Path(*parse_parts(text, glob=False)))
 
 
@@ -281,7 +282,7 @@ def as_path(path: Any, *, glob: bool = False) -> Path:
       PathTypeError: If the value is no path at all.
     """
     if isinstance(path, str):
-        return _parse_glob(path) if glob else _parse_plain(path)
+        return _parse_glob(path) if glob else parse_plain(path)
     if isinstance(path, Path):
         return path
     if isinstance(path, tuple):
@@ -295,10 +296,17 @@ def as_path(path: Any, *, glob: bool = False) -> Path:
     )
 
 
-def refuse_wildcards(path: Path) -> None:
-    """Raises for a path with wildcards, where one place is needed."""
-    if path._glob and path.is_glob:
+def single_place(path: Any) -> Path:
+    """The `Path` for anything that names one place.
+
+    Raises:
+      PathSyntaxError: If a text is not a path.
+      PathTypeError: If the value is no path at all, or has wildcards.
+    """
+    place = as_path(path)
+    if place.is_glob:
         raise PathTypeError(
-            f"{str(path)!r} has wildcards and may name several places\n"
+            f"{str(place)!r} has wildcards and may name several places\n"
             "  kontext.get_all reads all of them"
         )
+    return place

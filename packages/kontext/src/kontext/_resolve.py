@@ -12,7 +12,7 @@ from kontext._errors import (
 )
 from kontext._keys import get_keypaths, map_keys, required_among
 from kontext._parts import MISSING
-from kontext._path import as_path, refuse_wildcards
+from kontext._path import single_place
 from kontext._read import lookup_error, read
 from kontext._signature import check_names
 
@@ -80,8 +80,7 @@ def _resolve(context: Any, paths: Mapping[str, Any], owner: str) -> dict[str, An
         def look_up(leaf: Any, name: str = name) -> Any:
             if leaf is None:
                 return None
-            path = as_path(leaf)
-            refuse_wildcards(path)
+            path = single_place(leaf)
             found = read(context, path.parts)
             if found is MISSING:
                 failures.append((name, lookup_error(context, path.parts)))

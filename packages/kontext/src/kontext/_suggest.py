@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from kontext._format import format_child, format_parts
 from kontext._nodes import children
-from kontext._parts import MISSING, Parts
+from kontext._parts import MISSING, Part, Parts
 
 MAX_SUGGESTIONS = 5
 _MAX_NODES = 2000
@@ -44,7 +45,7 @@ def suggest_paths(root: Any, nodes: list[Any], parts: Parts) -> list[str]:
 
 def _siblings(nodes: list[Any], parts: Parts) -> list[str]:
     depth = len(nodes) - 1
-    by_text = {str(key): key for key, _ in children(nodes[-1])}
+    by_text = {str(key): key for key, _ in _some_children(nodes[-1])}
     for name in _public_names(nodes[-1]):
         by_text.setdefault(name, name)
     return [
@@ -60,16 +61,25 @@ def _public_names(node: Any) -> list[str]:
 def _with_tail(node: Any, reached: Parts, key: Any, tail: Parts) -> str:
     """The corrected path, with the rest of the old one if that exists there."""
     text = format_child(format_parts(reached), key)
-    below = dict(children(node)).get(key, MISSING)
+    below = _stored(node, key)
     for part in tail:
-        below = dict(children(below)).get(part, MISSING) if _hashable(part) else MISSING
+        below = _stored(below, part)
         if below is MISSING:
             return text
     return format_parts((*reached, key, *tail))
 
 
-def _hashable(part: Any) -> bool:
-    return type(part) is str or type(part) is int
+def _some_children(node: Any) -> list[tuple[Any, Any]]:
+    """The first children, as many as an error may cost."""
+    return list(islice(children(node) or (), _MAX_NODES))
+
+
+def _stored(node: Any, part: Part) -> Any:
+    """The child at `part`, found without running code of the user."""
+    for key, value in _some_children(node):
+        if type(key) is type(part) and key == part:
+            return value
+    return MISSING
 
 
 def _with_dots(nodes: list[Any], parts: Parts) -> list[str]:
@@ -85,7 +95,7 @@ def _with_dots(nodes: list[Any], parts: Parts) -> list[str]:
 
 def _has_key(node: Any, key: str) -> bool:
     """Whether a mapping has this very key."""
-    return any(name == key for name, _ in children(node) if type(name) is str)
+    return any(name == key for name, _ in _some_children(node) if type(name) is str)
 
 
 def _elsewhere(root: Any, name: str, failed: Parts) -> Iterator[str]:
@@ -94,7 +104,7 @@ def _elsewhere(root: Any, name: str, failed: Parts) -> Iterator[str]:
     for seen, (text, node, depth) in enumerate(queue):
         if seen >= _MAX_NODES:
             return
-        for key, value in children(node):
+        for key, value in _some_children(node):
             if type(key) not in (str, int):
                 continue
             below = format_child(text, key)

@@ -1,0 +1,100 @@
+"""Copies of a container with some children replaced; the original stays as it is."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from kontext._errors import PathTypeError
+from kontext._jax import registered_children, registered_rebuild
+from kontext._nodes import Kind, kind_of
+from kontext._parts import Part
+
+
+def with_children(node: Any, changes: list[tuple[Part, Any]]) -> Any:
+    """A node of the same type in which each part has its new value.
+
+    Raises:
+      PathTypeError: If nodes of this type cannot be copied with a change.
+    """
+    match kind_of(type(node)):
+        case Kind.MAPPING:
+            return _mapping_with(node, changes)
+        case Kind.NAMEDTUPLE:
+            return node._replace(**_by_name(node, changes))
+        case Kind.SEQUENCE:
+            return _sequence_with(node, changes)
+        case Kind.ARRAY:
+            return _array_with(node, changes)
+        case Kind.FIELDS if hasattr(type(node), "__dataclass_fields__"):
+            return _dataclass_with(node, dict(changes))
+        case Kind.FIELDS:
+            return _object_with(node, dict(changes))
+        case Kind.OBJECT:
+            registered = registered_children(node)
+            if registered is None:
+                return _object_with(node, dict(changes))
+            new = dict(changes)
+            return registered_rebuild(node, [new.get(p, old) for p, old in registered])
+        case _:
+            raise PathTypeError(f"a {type(node).__name__} has no parts to update")
+
+
+def _mapping_with(node: Any, changes: list[tuple[Part, Any]]) -> Any:
+    if type(node) is dict:
+        return {**node, **dict(changes)}
+    if isinstance(node, dict):
+        copied = copy.copy(node)
+        for key, value in changes:
+            copied[key] = value
+        return copied
+    # A shallow copy of other mappings may share the data it wraps.
+    return type(node)({**node, **dict(changes)})
+
+
+def _by_name(node: Any, changes: list[tuple[Part, Any]]) -> dict[str, Any]:
+    return {
+        node._fields[part] if type(part) is int else part: value
+        for part, value in changes
+    }
+
+
+def _sequence_with(node: Any, changes: list[tuple[Part, Any]]) -> Any:
+    items = list(node)
+    for part, value in changes:
+        items[part] = value
+    if type(node) is list or isinstance(node, tuple):
+        return type(node)(items)
+    copied = copy.copy(node)
+    for position, item in enumerate(items):
+        copied[position] = item
+    return copied
+
+
+def _array_with(node: Any, changes: list[tuple[Part, Any]]) -> Any:
+    if hasattr(node, "at"):
+        for part, value in changes:
+            node = node.at[part].set(value)
+        return node
+    copied = node.copy()
+    for part, value in changes:
+        copied[part] = value
+    return copied
+
+
+def _dataclass_with(node: Any, changes: dict[Any, Any]) -> Any:
+    # Already imported by whoever made the class.
+    import dataclasses
+
+    fields = type(node).__dataclass_fields__
+    if all(fields[name].init for name in changes):
+        return dataclasses.replace(node, **changes)
+    return _object_with(node, changes)
+
+
+def _object_with(node: Any, changes: dict[Any, Any]) -> Any:
+    copied = copy.copy(node)
+    for name, value in changes.items():
+        # The copy is new, so a frozen class may still be filled.
+        object.__setattr__(copied, name, value)
+    return copied
