@@ -1,1 +1,128 @@
-"""kmetrics."""
+"""Losses and metrics whose states merge exactly."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kmetrics import classification, losses, statistics, testing, wrappers
+    from kmetrics._auto import AutoState
+    from kmetrics._average import AverageState
+    from kmetrics._collect import Collection, total_loss
+    from kmetrics._errors import (
+        EmptyMetricError,
+        HostOnlyError,
+        LawError,
+        MaskNotAcceptedError,
+        MaskShapeError,
+        MergeError,
+        MetricError,
+        NameCollisionError,
+        ScheduleError,
+        StateDefinitionError,
+    )
+    from kmetrics._fields import (
+        concat_field,
+        max_field,
+        mean_field,
+        min_field,
+        static_field,
+        sum_field,
+    )
+    from kmetrics._loss import Loss
+    from kmetrics._loss_state import LossState
+    from kmetrics._metric import Metric
+    from kmetrics._moments import MomentsState
+    from kmetrics._numerics import Pair
+    from kmetrics._register import state
+    from kmetrics._state import EmptyState, State
+    from kmetrics.classification import Accuracy
+    from kmetrics.statistics import Mean, Norm, Std
+    from kmetrics.wrappers import SkipIfMissing
+
+__all__ = [
+    # Writing metrics and losses.
+    "Metric",
+    "Loss",
+    # States.
+    "state",
+    "State",
+    "AutoState",
+    "AverageState",
+    "EmptyState",
+    "LossState",
+    "MomentsState",
+    "Pair",
+    # Fields of an AutoState.
+    "concat_field",
+    "max_field",
+    "mean_field",
+    "min_field",
+    "static_field",
+    "sum_field",
+    # Using many.
+    "Collection",
+    "total_loss",
+    # Metrics.
+    "Accuracy",
+    "Mean",
+    "Norm",
+    "SkipIfMissing",
+    "Std",
+    # Modules.
+    "classification",
+    "losses",
+    "statistics",
+    "testing",
+    "wrappers",
+    # Errors.
+    "EmptyMetricError",
+    "HostOnlyError",
+    "LawError",
+    "MaskNotAcceptedError",
+    "MaskShapeError",
+    "MergeError",
+    "MetricError",
+    "NameCollisionError",
+    "ScheduleError",
+    "StateDefinitionError",
+]
+
+# Module -> public names, loaded when one of them is first used.
+_EXPORTS = {
+    "_auto": "AutoState",
+    "_average": "AverageState",
+    "_collect": "Collection total_loss",
+    "_errors": "EmptyMetricError HostOnlyError LawError MaskNotAcceptedError "
+    "MaskShapeError MergeError MetricError NameCollisionError ScheduleError "
+    "StateDefinitionError",
+    "_fields": "concat_field max_field mean_field min_field static_field sum_field",
+    "_loss": "Loss",
+    "_loss_state": "LossState",
+    "_metric": "Metric",
+    "_moments": "MomentsState",
+    "_numerics": "Pair",
+    "_register": "state",
+    "_state": "EmptyState State",
+    "classification": "Accuracy",
+    "statistics": "Mean Norm Std",
+    "wrappers": "SkipIfMissing",
+}
+_HOME = {name: module for module, names in _EXPORTS.items() for name in names.split()}
+_MODULES = ("classification", "losses", "statistics", "testing", "wrappers")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"kmetrics.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module 'kmetrics' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"kmetrics.{_HOME[name]}"), name)
+    # From now on the name is found without a call.
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,100 @@
+"""`AverageState`: a masked, weighted mean that is exact however the data was split."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kmetrics._masks import masked_sums
+from kmetrics._numerics import Pair, add_pairs, is_traced, to_pair, zero_pair
+from kmetrics._register import state
+from kmetrics._state import State
+
+
+@state
+class AverageState(State):
+    """Σ values · mask · weights and Σ mask · weights, each as a float32 pair.
+
+    Attributes:
+      total: scalar `Pair`, the weighted sum; a number given here becomes one.
+      count: scalar `Pair`, the total weight.
+    """
+
+    total: Any
+    count: Any
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "total", _as_pair(self.total))
+        object.__setattr__(self, "count", _as_pair(self.count))
+
+    @classmethod
+    def from_values(
+        cls, values: Any, mask: Any | None = None, weights: Any | None = None
+    ) -> Self:
+        """The mean over all elements of `values` that the mask keeps.
+
+        Args:
+          values: real array of any shape and dtype.
+          mask: bools that select or non-negative numbers that weigh; its axes are
+            the first axes of `values`, so `[b]` on `[b, n]` keeps or drops rows.
+            Where it is 0 the value is ignored, NaN included.
+          weights: non-negative numbers that line up in the same way.
+
+        Raises:
+          MaskShapeError: mask or weights do not line up.
+          ValueError: a weight is negative (not seen under jit).
+        """
+        total, count = masked_sums(values, mask, weights)
+        return cls(total=total, count=count)
+
+    @classmethod
+    def empty(cls) -> Self:
+        """The state of no values."""
+        return cls(total=zero_pair(), count=zero_pair())
+
+    def merge(self, other: Self) -> Self:
+        """The mean over the values of both."""
+        return type(self)(
+            total=add_pairs(self.total, other.total),
+            count=add_pairs(self.count, other.count),
+            _parent=self.merged_parent(other),
+        )
+
+    def compute(self) -> Any:
+        """The mean, as a float; NaN if nothing counts (see `on_empty` of the metric).
+
+        Under jit, vmap or grad it is a traced float32 scalar, and NaN if nothing counts
+        whatever the metric says.
+        """
+        if is_traced((self.total, self.count)):
+            return mean_of(self.total, self.count, empty=jnp.nan)
+        total, count = jax.device_get((self.total, self.count))
+        return host_mean(total, count, if_empty=self.empty_value)
+
+
+def mean_of(total: Pair, count: Pair, *, empty: float) -> jax.Array:
+    """`total / count` in float32, differentiable; `empty` where the count is 0."""
+    nothing = count.hi == 0
+    return jnp.where(nothing, empty, total.hi / jnp.where(nothing, 1.0, count.hi))
+
+
+def host_mean(total: Pair, count: Pair, *, if_empty: Callable[[], float]) -> Any:
+    """`total / count` in float64 on the host; `if_empty()` where the count is 0."""
+    if np.ndim(count.hi) == 0:
+        counted = float(count.hi) + float(count.lo)
+        if counted == 0:
+            return if_empty()
+        return (float(total.hi) + float(total.lo)) / counted
+    totals, counts = total.numpy(), count.numpy()
+    nothing = counts == 0
+    means = totals / np.where(nothing, 1.0, counts)
+    return np.where(nothing, if_empty(), means) if nothing.any() else means
+
+
+def _as_pair(value: Any) -> Any:
+    return value if type(value) is Pair else to_pair(value)

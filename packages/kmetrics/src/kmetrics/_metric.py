@@ -1,0 +1,211 @@
+"""`Metric`: options and key paths that turn arrays into a mergeable state."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, ClassVar, Literal, Self, TypeAlias
+
+import kontext
+from kmetrics._errors import MaskNotAcceptedError, StateDefinitionError
+from kmetrics._freeze import freeze
+from kmetrics._masks import combine_masks
+from kmetrics._results import plain_result
+from kmetrics._state import State
+
+OnEmpty: TypeAlias = Literal["nan", "zero", "raise"]
+StateClass: TypeAlias = type[State]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Metric:
+    """Options and key paths; no data. Frozen and hashable.
+
+    A subclass is a frozen dataclass. Fields annotated `kontext.Key` say where the
+    arguments of `get_state` are found in a context; all others are options. Lists,
+    sets and dicts among the options are made immutable, so that jit can compare them.
+
+    Attributes:
+      State: the class of the states, if `empty` is to be available.
+
+    Example:
+      ```
+      @dataclasses.dataclass(frozen=True, kw_only=True)
+      class MeanGap(kmetrics.Metric):
+          preds: kontext.Key = kontext.REQUIRED
+          targets: kontext.Key = kontext.REQUIRED
+
+          def get_state(self, preds, targets, mask=None):
+              return kmetrics.AverageState.from_values(preds - targets, mask)
+      ```
+    """
+
+    State: ClassVar[StateClass | None] = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "compute" in cls.__dict__:
+            raise StateDefinitionError(
+                f"{cls.__qualname__} defines compute, which belongs to its state\n"
+                "a metric makes states; the merged state computes the value. Move "
+                "compute to the class of the state"
+            )
+        if "get_state" in cls.__dict__:
+            setattr(cls, "get_state", _owned(cls.__dict__["get_state"]))  # noqa: B010
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            frozen = freeze(value, where=f"{type(self).__name__}.{field.name}")
+            object.__setattr__(self, field.name, frozen)
+        option = getattr(self, "on_empty", "nan")
+        if option not in ("nan", "zero", "raise"):
+            raise ValueError(
+                f"{type(self).__name__}: on_empty={option!r} is not known\n"
+                'use "nan", "zero" or "raise"'
+            )
+
+    def get_state(self, *args: Any, **inputs: Any) -> Any:
+        """The state of one batch; works under jit, vmap and scan.
+
+        A subclass names its inputs. With an argument `mask` it can be used on padded
+        batches: 0 or False marks what must not count.
+        """
+        name = type(self).__qualname__
+        raise NotImplementedError(f"{name} does not define get_state")
+
+    def empty(self) -> Any:
+        """The state of no data.
+
+        Raises:
+          StateDefinitionError: the class does not set `State`.
+        """
+        if self.State is None:
+            raise StateDefinitionError(
+                f"{type(self).__qualname__} does not say which states it makes\n"
+                "set it in the class: State = kmetrics.AverageState"
+            )
+        return self.State.empty().with_parent(self)
+
+    def get_state_from_context(
+        self,
+        context: Any,
+        *,
+        mask: Any | None = None,
+        example_roots: Collection[str] | None = None,
+    ) -> Any:
+        """The state of one batch, with the inputs read from `context`.
+
+        Args:
+          context: what the key paths are read from.
+          mask: which examples count, bool or float `[b]`; joined with a mask that the
+            metric reads itself.
+          example_roots: first parts of the paths that lead to data with an example
+            axis; a metric that reads none of them does not get `mask`. None: all do.
+
+        Raises:
+          PathLookupError: a key path leads nowhere.
+          MaskNotAcceptedError: `mask` is needed, but `get_state` takes none.
+        """
+        inputs = kontext.resolve_from_keyed_obj(context, self, func=self.get_state)
+        if mask is not None and self.reads_from(example_roots):
+            if not _accepts_mask(self.get_state):
+                raise MaskNotAcceptedError(
+                    f"{type(self).__qualname__} cannot leave out the padding of a "
+                    "padded batch\n  its get_state takes no argument mask\n"
+                    "add mask=None to get_state and hand it on, for example to "
+                    "AverageState.from_values"
+                )
+            inputs["mask"] = combine_masks(inputs.get("mask"), mask)
+        return own_state(self, self.get_state(**inputs))
+
+    def __call__(self, context: Any = None, **inputs: Any) -> Any:
+        """The value on one batch, read from `context` or given by name."""
+        if context is not None and inputs:
+            raise TypeError(
+                f"{type(self).__name__} takes a context or inputs by name, not both\n"
+                f"  got a context and {', '.join(inputs)}"
+            )
+        if context is None:
+            state = self.get_state(**inputs)
+        else:
+            state = self.get_state_from_context(context)
+        return plain_result(state.compute())
+
+    def keypaths(self) -> tuple[str, ...]:
+        """The paths it reads, as text, in the order of its fields."""
+        return tuple(dict.fromkeys(path_texts(kontext.get_keypaths(self))))
+
+    def reads_from(self, roots: Collection[str] | None) -> bool:
+        """Whether a path it reads begins with one of `roots`; always if None."""
+        return any(leads_into(text, roots) for text in self.keypaths())
+
+    def signature(self) -> Any:
+        """The class and the options without key paths; equal if states can merge."""
+        keys = set(kontext.get_keypaths(self))
+        options = (
+            (field.name, getattr(self, field.name))
+            for field in dataclasses.fields(self)
+            if field.name not in keys
+        )
+        return type(self), tuple(
+            (name, value.signature() if isinstance(value, Metric) else value)
+            for name, value in options
+        )
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+
+def leads_into(tree: Any, roots: Collection[str] | None) -> bool:
+    """Whether a path in `tree` begins with one of `roots`; always if None."""
+    if roots is None:
+        return True
+    paths = (kontext.Path.from_str(text) for text in path_texts(tree))
+    return any(len(path) and path[0] in roots for path in paths)
+
+
+def own_state(metric: Metric, state: Any) -> Any:
+    """`state`, as a state of `metric` if it belongs to no other.
+
+    Raises:
+      TypeError: it cannot be merged and computed.
+    """
+    if isinstance(state, State):
+        return state.with_parent(metric)
+    if not (hasattr(state, "merge") and hasattr(state, "compute")):
+        raise TypeError(
+            f"{type(metric).__qualname__}.get_state must return a state\n"
+            f"  got {type(state).__name__}\n"
+            "return for example kmetrics.AverageState.from_values(values, mask)"
+        )
+    return state
+
+
+def _owned(get_state: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(get_state)
+    def owned(self: Metric, *args: Any, **kwargs: Any) -> Any:
+        return own_state(self, get_state(self, *args, **kwargs))
+
+    return owned
+
+
+def _accepts_mask(get_state: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(get_state).parameters
+    return "mask" in parameters or any(
+        p.kind is p.VAR_KEYWORD for p in parameters.values()
+    )
+
+
+def path_texts(tree: Any) -> Iterator[str]:
+    """The paths in the value of a key, as text."""
+    if isinstance(tree, Mapping):
+        tree = tuple(tree.values())
+    if isinstance(tree, list | tuple):
+        for below in tree:
+            yield from path_texts(below)
+    elif tree is not None:
+        yield str(tree)

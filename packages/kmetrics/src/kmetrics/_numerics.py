@@ -1,0 +1,227 @@
+"""Sums that stay exact: pairs of float32 numbers and the arithmetic on them.
+
+A pair holds a number as `hi + lo` with `|lo| <= ulp(hi) / 2`, about 48 significant
+bits, on every device and without 64-bit types.
+
+Reference: T. J. Dekker, A floating-point technique for extending the available
+precision (1971), for the pair operations; S. M. Rump, T. Ogita, S. Oishi, Accurate
+floating-point summation I (2008), algorithm 3.2, for the sum of an array.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+class Pair(NamedTuple):
+    """A number, or an array of numbers, kept as the sum of two float32 halves.
+
+    Attributes:
+      hi: the number rounded to float32, any shape.
+      lo: what the rounding left out, same shape.
+    """
+
+    hi: Any
+    lo: Any
+
+    def numpy(self) -> np.ndarray:
+        """The number in float64, on the host; same shape as `hi`."""
+        return np.asarray(self.hi, np.float64) + np.asarray(self.lo, np.float64)
+
+
+def is_traced(tree: Any) -> bool:
+    """Whether any leaf of `tree` is a tracer, hence has no value yet."""
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))
+
+
+def to_float32(x: Any) -> jax.Array:
+    """`x` as a float array of at least 32 bits; integers and bools become float32."""
+    x = jnp.asarray(x)
+    if jnp.issubdtype(x.dtype, jnp.floating) and x.dtype.itemsize >= 4:
+        return x
+    if jnp.issubdtype(x.dtype, jnp.complexfloating):
+        raise TypeError(
+            f"expected real numbers, got an array of dtype {x.dtype}\n"
+            "take the absolute value, the real or the imaginary part first"
+        )
+    return x.astype(jnp.float32)
+
+
+def zero_pair(shape: tuple[int, ...] = ()) -> Pair:
+    """Zeros of the given shape."""
+    return Pair(jnp.zeros(shape, jnp.float32), jnp.zeros(shape, jnp.float32))
+
+
+def to_pair(x: Any) -> Pair:
+    """`x` as a pair, elementwise and exact for up to 48 significant bits."""
+    if isinstance(x, Pair):
+        return x
+    if not isinstance(x, jax.Array):
+        host = np.asarray(x)
+        if host.dtype in (np.float64, np.int64, np.uint64):
+            hi = host.astype(np.float32)
+            lo = np.where(np.isfinite(hi), host - hi.astype(np.float64), 0)
+            return Pair(jnp.asarray(hi), jnp.asarray(lo.astype(np.float32)))
+    return _fast_two_sum(*_split(jnp.asarray(x)))
+
+
+def add_pairs(a: Pair, b: Pair) -> Pair:
+    """`a + b`, elementwise; infinities and NaN behave as in float32."""
+    total, error = _two_sum(jnp.asarray(a.hi), jnp.asarray(b.hi))
+    low, low_error = _two_sum(jnp.asarray(a.lo), jnp.asarray(b.lo))
+    # inf - inf inside the error terms would turn an infinite sum into NaN.
+    error = jnp.where(jnp.isfinite(total), error + low, 0.0)
+    total, error = _fast_two_sum(total, error)
+    error = jnp.where(jnp.isfinite(total), error + low_error, 0.0)
+    return _fast_two_sum(total, error)
+
+
+def negate_pair(a: Pair) -> Pair:
+    """`-a`."""
+    return Pair(-a.hi, -a.lo)
+
+
+def scale_pair(a: Pair, factor: Any) -> Pair:
+    """`a * factor` for a float32 `factor`; exact for powers of two."""
+    factor = jnp.asarray(factor, jnp.float32)
+    product, error = _two_product(a.hi, factor)
+    error = jnp.where(jnp.isfinite(product), error + a.lo * factor, 0.0)
+    return _fast_two_sum(product, error)
+
+
+def multiply_pairs(a: Pair, b: Pair) -> Pair:
+    """`a * b`."""
+    return add_pairs(scale_pair(a, b.hi), to_pair(a.hi * b.lo))
+
+
+def divide_pairs(a: Pair, b: Pair) -> Pair:
+    """`a / b`, and 0 where `b` is 0."""
+    empty = b.hi == 0
+    divisor = Pair(jnp.where(empty, 1.0, b.hi), jnp.where(empty, 0.0, b.lo))
+    first = jnp.where(empty, 0.0, a.hi) / divisor.hi
+    rest = add_pairs(a, negate_pair(scale_pair(divisor, first)))
+    second = jnp.where(empty | ~jnp.isfinite(first), 0.0, rest.hi / divisor.hi)
+    return _fast_two_sum(first, second)
+
+
+def sum_to_pair(x: jax.Array) -> Pair:
+    """The sum of all elements of a real array of any shape and dtype, as a scalar pair.
+
+    The error is about 2⁻⁴⁸ of the sum of the magnitudes, in any order and however the
+    array is split. The gradient is that of a plain sum.
+    """
+    if x.dtype == jnp.bool_:
+        return to_pair(jnp.sum(x, dtype=jnp.int32))
+    hi, lo = _split(x)
+    total = _sum_float32(hi)
+    return total if _is_exact_float32(x.dtype) else add_pairs(total, _sum_float32(lo))
+
+
+def _is_exact_float32(dtype: Any) -> bool:
+    return dtype.itemsize < 4 or dtype == jnp.float32
+
+
+def _split(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Two float32 arrays whose sum is `x`."""
+    if _is_exact_float32(x.dtype):
+        hi = to_float32(x)
+        return hi, jnp.zeros_like(hi)
+    if x.dtype in (jnp.int32, jnp.uint32):
+        # 16 bits each: both halves are exact in float32, and neither can overflow.
+        low = x & jnp.asarray(0xFFFF, x.dtype)
+        return (x - low).astype(jnp.float32), low.astype(jnp.float32)
+    hi = to_float32(x).astype(jnp.float32)
+    return hi, (x - hi.astype(x.dtype)).astype(jnp.float32)
+
+
+# Large enough that most arrays take two passes per axis, small enough that two
+# roundings to a common last place keep all digits of the largest number in a block.
+_BLOCK = 256
+
+
+@jax.custom_jvp
+def _sum_float32(x: jax.Array) -> Pair:
+    if x.size == 0:
+        return zero_pair()
+    # Axis by axis, so that an array that is sharded along its first axis stays there.
+    low = jnp.zeros((), jnp.float32)
+    while x.ndim:
+        length = x.shape[-1]
+        if length > _BLOCK:
+            padding = [(0, 0)] * (x.ndim - 1) + [(0, -length % _BLOCK)]
+            x = jnp.pad(x, padding).reshape(*x.shape[:-1], -1, _BLOCK)
+        if x.shape[-1] == 1:
+            x = x[..., 0]
+            continue
+        x, rest = _sum_blocks(x)
+        low += jnp.sum(rest)
+    return Pair(*_finite_sum(x, low))
+
+
+def _sum_blocks(x: jax.Array) -> Pair:
+    """The sums along the last axis, without error down to 2⁻⁴⁸ of the largest entry.
+
+    A power of two is added and taken away again, so large that what is left of each
+    number is a multiple of one last place: such numbers add up without any error,
+    whatever the order. What was cut off goes the same way once more.
+    """
+    headroom = math.ceil(math.log2(x.shape[-1] + 2)) + 1
+    largest = jnp.max(jnp.abs(x), axis=-1, keepdims=True)
+    exponent = (jax.lax.bitcast_convert_type(largest, jnp.int32) >> 23) & 0xFF
+    exponent += headroom
+    fits = exponent < 255
+    coarse = jnp.where(fits, _round_to(x, exponent), x)
+    rest = x - coarse
+    middle = jnp.where(fits, _round_to(rest, exponent - 24 + headroom), 0.0)
+    finest = jnp.where(fits, rest - middle, 0.0)
+    total, error = _fast_two_sum(jnp.sum(coarse, -1), jnp.sum(middle, -1))
+    return Pair(total, error + jnp.sum(finest, -1))
+
+
+def _round_to(x: jax.Array, exponent: jax.Array) -> jax.Array:
+    """`x` rounded to the last place of the power of two with this biased exponent."""
+    bits = jnp.clip(exponent, 1, 254) << 23
+    anchor = jax.lax.bitcast_convert_type(bits, jnp.float32)
+    return (anchor + x) - anchor
+
+
+def _finite_sum(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
+    total, error = _two_sum(a, b)
+    return total, jnp.where(jnp.isfinite(total), error, 0.0)
+
+
+@_sum_float32.defjvp
+def _sum_float32_jvp(primals: Any, tangents: Any) -> tuple[Pair, Pair]:
+    tangent = jnp.sum(tangents[0])
+    return _sum_float32(*primals), Pair(tangent, jnp.zeros_like(tangent))
+
+
+def _two_sum(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def _fast_two_sum(a: jax.Array, b: jax.Array) -> Pair:
+    total = a + b
+    return Pair(total, jnp.where(jnp.isfinite(total), b - (total - a), 0.0))
+
+
+def _two_product(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
+    product = a * b
+    a_hi, a_lo = _halve_digits(a)
+    b_hi, b_lo = _halve_digits(b)
+    error = ((a_hi * b_hi - product) + a_hi * b_lo + a_lo * b_hi) + a_lo * b_lo
+    return product, error
+
+
+def _halve_digits(a: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """`a` as two float32 numbers of at most 12 significant bits each."""
+    bits = jax.lax.bitcast_convert_type(jnp.asarray(a, jnp.float32), jnp.int32)
+    top = jax.lax.bitcast_convert_type(bits & jnp.int32(-4096), jnp.float32)
+    return top, a - top

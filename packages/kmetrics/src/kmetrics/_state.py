@@ -1,0 +1,168 @@
+"""`State`: what a metric knows after some batches, and how two of them become one."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, Protocol, Self, runtime_checkable
+
+import jax
+
+from kmetrics._errors import EmptyMetricError, MergeError, StateDefinitionError
+from kmetrics._register import STATIC, is_registered, state
+
+
+@runtime_checkable
+class MetricLike(Protocol):
+    """What a state asks of the metric it belongs to."""
+
+    def signature(self) -> Any:
+        """The class and the options, without key paths."""
+        ...
+
+
+class ParentRef:
+    """The metric of a state, equal to another one if the options are.
+
+    It is a static part of the state, hence of the key under which jit caches: metrics
+    that read different keys but compute the same thing share one compiled program.
+    """
+
+    __slots__ = ("_hash", "metric", "signature")
+
+    def __init__(self, metric: MetricLike):
+        self.metric = metric
+        self.signature = metric.signature()
+        self._hash = hash(self.signature)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, ParentRef) and self.signature == other.signature
+
+    def __repr__(self) -> str:
+        return f"ParentRef({type(self.metric).__name__})"
+
+
+@state
+class State:
+    """What a metric knows after some data. Frozen, and a pytree.
+
+    Laws, for states of the same metric: `empty | s == s | empty == s`,
+    `(a | b) | c == a | (b | c)`, and the value of `a | b` is the value on the data
+    of both. `kmetrics.testing.check_laws` checks them.
+
+    A subclass is decorated with `kmetrics.state` and gives `merge`, `compute` and
+    `empty`. `AutoState` derives `merge` and `empty` from the fields.
+    """
+
+    _parent: ParentRef | None = dataclasses.field(
+        default=None, kw_only=True, repr=False, metadata=STATIC
+    )
+
+    def __post_init__(self) -> None:
+        if not is_registered(type(self)):
+            raise StateDefinitionError(
+                f"the state {type(self).__qualname__} is unknown to jax\n"
+                f"write @kmetrics.state above the class"
+            )
+
+    @property
+    def merges_on_device(self) -> bool:
+        """Whether `merge` may run under jit, rather than on concrete values only."""
+        return True
+
+    @property
+    def parent(self) -> Any:
+        """The metric that made this state, or None; its options are read here."""
+        return None if self._parent is None else self._parent.metric
+
+    def with_parent(self, metric: MetricLike) -> Self:
+        """This state as a state of `metric`; unchanged if it belongs to one already."""
+        if self._parent is not None:
+            return self
+        return dataclasses.replace(self, _parent=ParentRef(metric))
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed."""
+        return dataclasses.replace(self, **changes)
+
+    @classmethod
+    def empty(cls) -> Self:
+        """The state of no data."""
+        raise NotImplementedError(f"{cls.__qualname__} does not define empty")
+
+    def merge(self, other: Self) -> Self:
+        """The state of the data of both."""
+        raise NotImplementedError(f"{type(self).__qualname__} does not define merge")
+
+    def compute(self) -> Any:
+        """The value, on the host: numbers, numpy arrays, text, or a dict of these."""
+        raise NotImplementedError(f"{type(self).__qualname__} does not define compute")
+
+    def finalize(self) -> Self:
+        """This state with every array fetched to the host; still mergeable."""
+        return jax.device_get(self)
+
+    def empty_value(self) -> float:
+        """What to compute when nothing counts, from `on_empty` of the metric.
+
+        Raises:
+          EmptyMetricError: the option is "raise".
+        """
+        option = getattr(self.parent, "on_empty", "nan")
+        if option == "raise":
+            raise EmptyMetricError(
+                f"{type(self.parent).__name__} saw no data\n"
+                "  every value was masked out, or no batch came\n"
+                'allow it with on_empty="nan" or on_empty="zero"'
+            )
+        return 0.0 if option == "zero" else math.nan
+
+    def __or__(self, other: Self) -> Self:
+        """The same as `merge`."""
+        return self.merge(other)
+
+    def merged_parent(self, other: State) -> ParentRef | None:
+        """The metric of the merged state; for use in `merge`.
+
+        Raises:
+          MergeError: the states are of different kinds, or their metrics have
+            different options.
+        """
+        if type(self) is not type(other):
+            raise MergeError(
+                "only states of the same kind can be merged\n"
+                f"  got {type(self).__qualname__} and {type(other).__qualname__}"
+            )
+        mine, theirs = self._parent, other._parent
+        if mine is None or theirs is None:
+            return theirs if mine is None else mine
+        if mine == theirs:
+            return mine
+        raise MergeError(
+            "the states belong to metrics with different options\n"
+            f"  {mine.metric!r}\n  {theirs.metric!r}\n"
+            "merge states of one metric, or of metrics that differ in keys alone"
+        )
+
+
+@state
+class EmptyState(State):
+    """A state without any data: it merges with every state and computes nothing."""
+
+    @classmethod
+    def empty(cls) -> Self:
+        """The state itself."""
+        return cls()
+
+    def merge(self, other: Any) -> Any:
+        """The other state."""
+        return other
+
+    def compute(self) -> dict[str, Any]:
+        """No values."""
+        return {}

@@ -1,0 +1,146 @@
+"""Statistics of any tensor: mean, standard deviation, norm."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+
+import kontext
+from kmetrics._average import AverageState
+from kmetrics._masks import align_left
+from kmetrics._metric import Metric, OnEmpty
+from kmetrics._moments import MomentsState
+from kmetrics._numerics import to_float32
+
+__all__ = ["Mean", "Norm", "Std"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Mean(Metric):
+    """The mean of all elements.
+
+    Attributes:
+      values: path of real numbers of any shape.
+      mask: path of bools or non-negative numbers, lined up from the left.
+      on_empty: the value if nothing counts: "nan", "zero", or "raise".
+    """
+
+    State = AverageState
+
+    values: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    on_empty: OnEmpty = "nan"
+
+    def get_state(self, values: Any, mask: Any | None = None) -> Any:
+        """The state of one batch."""
+        return AverageState.from_values(values, mask)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Std(Metric):
+    """The standard deviation of all elements, exact at a large offset.
+
+    Attributes:
+      values: path of real numbers of any shape.
+      mask: path of bools or non-negative numbers, lined up from the left; a number
+        counts how often the value occurs.
+      ddof: what is subtracted from the count in the denominator: 0 for the deviation
+        of the data, 1 for the estimate of a population.
+      on_empty: the value if not more than `ddof` values count: "nan", "zero", "raise".
+    """
+
+    State = MomentsState
+
+    values: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    ddof: int = 0
+    on_empty: OnEmpty = "nan"
+
+    def get_state(self, values: Any, mask: Any | None = None) -> Any:
+        """The state of one batch."""
+        return MomentsState.from_values(values, mask)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Norm(Metric):
+    """The norm `(Σ |x|^ord)^(1/ord)` of a tensor.
+
+    Over several batches it is the mean of the norms, each norm counting once.
+
+    Attributes:
+      tensor: path of real numbers of any shape.
+      mask: path of bools or non-negative numbers, lined up from the left with the
+        tensor without the axes of the norm.
+      ord: the order, 0 or more; `inf` for the largest, 0 for the number of entries
+        that are not 0.
+      axis: the axes of one vector; None for all, the tensor is one vector.
+      aggregation: "average": the mean of the norms of the vectors. "concat": the norm
+        of all vectors as one.
+      on_empty: the value if nothing counts: "nan", "zero", or "raise".
+
+    Raises:
+      ValueError: an option is not known, or an axis does not exist.
+    """
+
+    State = AverageState
+
+    tensor: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    ord: float = 2.0
+    axis: int | tuple[int, ...] | None = -1
+    aggregation: Literal["average", "concat"] = "average"
+    on_empty: OnEmpty = "nan"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.ord, str) or not self.ord >= 0:
+            raise ValueError(
+                f"Norm: ord must be a number of 0 or more, or inf\n  got {self.ord!r}"
+            )
+        if self.aggregation not in ("average", "concat"):
+            raise ValueError(
+                f"Norm: aggregation={self.aggregation!r} is not known\n"
+                'use "average" or "concat"'
+            )
+
+    def get_state(self, tensor: Any, mask: Any | None = None) -> Any:
+        """The state of one tensor."""
+        tensor = to_float32(tensor)
+        axes = self._axes(tensor.ndim)
+        if self.aggregation == "average":
+            return AverageState.from_values(_norm(tensor, axes, self.ord), mask)
+        counts = None
+        if mask is not None:
+            rest = [n for i, n in enumerate(tensor.shape) if i not in axes]
+            keep = align_left(jnp.asarray(mask) != 0, tuple(rest))
+            tensor = jnp.where(jnp.expand_dims(keep, axes), tensor, 0.0)
+            counts = jnp.any(keep)
+        whole = tuple(range(tensor.ndim))
+        return AverageState.from_values(_norm(tensor, whole, self.ord), counts)
+
+    def _axes(self, rank: int) -> tuple[int, ...]:
+        axis = range(rank) if self.axis is None else self.axis
+        axes = (axis,) if isinstance(axis, int) else tuple(axis)
+        if any(not -rank <= a < rank for a in axes):
+            raise ValueError(
+                f"Norm: axis={self.axis} does not exist in a tensor of {rank} axes\n"
+                "use axis=None for the norm of the whole tensor"
+            )
+        return tuple(sorted(a % rank for a in axes))
+
+
+def _norm(x: jax.Array, axes: tuple[int, ...], order: float) -> jax.Array:
+    size = jnp.abs(x)
+    if order == 0:
+        return jnp.sum(size != 0, axis=axes).astype(jnp.float32)
+    largest = jnp.max(size, axis=axes, keepdims=True, initial=0.0)
+    if math.isinf(order):
+        return jnp.squeeze(largest, axes)
+    # Relative to the largest entry, so that no power over- or underflows.
+    unit = jnp.where((largest > 0) & jnp.isfinite(largest), largest, 1.0)
+    powers = jnp.sum((size / unit) ** order, axis=axes)
+    return jnp.squeeze(unit, axes) * powers ** (1 / order)
