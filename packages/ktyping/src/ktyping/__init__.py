@@ -1,1 +1,56 @@
-"""ktyping."""
+"""Array shapes and dtypes, checked at run time.
+
+Names are loaded when first used, so that `import ktyping` costs nothing.
+"""
+
+import importlib
+from typing import Any
+
+_FAMILIES = (
+    "Array", "Num", "Inexact", "Real", "Float", "Float8", "Float16", "Float32",
+    "Float64", "BFloat16", "Int", "Int2", "Int4", "Int8", "Int16", "Int32", "Int64",
+    "SInt", "UInt", "UInt2", "UInt4", "UInt8", "UInt16", "UInt32", "UInt64", "Bool",
+    "IntOrBool", "Complex", "Complex64", "Complex128", "Key", "Str", "Obj",
+    "DateTime", "TimeDelta", "Scalar", "ScalarBool", "ScalarInt", "ScalarFloat",
+    "ScalarComplex", "PRNGKey", "PRNGKeyArray", "PRNGKeyLike", "ArraySpec",
+    "is_array_type",
+)  # fmt: skip
+_ERRORS = (
+    "AmbiguityLimitError",
+    "AmbiguousDimensionError",
+    "KTypeCheckError",
+    "KTypeCheckWarning",
+    "KTypingError",
+    "NoActiveScopeError",
+    "ScopeDisabledError",
+    "ShapeError",
+    "ShapeSpecSyntaxError",
+    "SpecInterpolationError",
+    "UnboundDimensionError",
+    "UnresolvedAnnotationWarning",
+)
+_EXPORTS = {
+    **dict.fromkeys(_FAMILIES, "_families"),
+    **dict.fromkeys(_ERRORS, "_errors"),
+    **dict.fromkeys(("typechecked", "check_type", "matches", "shape"), "_api"),
+    **dict.fromkeys(("Scope", "dim", "get_current_scope"), "_scope"),
+    "Shape": "_special",
+    "config": "_config",
+}
+
+__all__ = [*_EXPORTS]
+
+
+def __getattr__(name: str) -> Any:
+    # `isinstance` is served but not in __all__: a star import must not hide the
+    # builtin.
+    module = "_api" if name == "isinstance" else _EXPORTS.get(name)
+    if module is None:
+        raise AttributeError(f"module 'ktyping' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"ktyping.{module}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "isinstance"]

@@ -1,0 +1,262 @@
+"""What users call: `typechecked`, `check_type`, `isinstance`, `shape`."""
+
+import builtins
+import dataclasses
+import functools
+import inspect
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, TypeVar, overload
+
+from ktyping import _dims as d
+from ktyping._arithmetic import Undefined, Unknown, evaluate
+from ktyping._blame import Item, blame, match_all
+from ktyping._block import Block, BlockOrigin
+from ktyping._check import checker_for
+from ktyping._checker import Trial
+from ktyping._classes import wrap_dataclass
+from ktyping._config import config
+from ktyping._errors import (
+    KTypeCheckWarning,
+    ScopeDisabledError,
+    ShapeError,
+)
+from ktyping._function import wrap_function
+from ktyping._hypothesis import EMPTY
+from ktyping._interpolate import fill
+from ktyping._parser import parse
+from ktyping._report import Context, make_error
+from ktyping._scope import CURRENT, Dims, Scope, owned_scope, scope_of
+
+T = TypeVar("T")
+
+
+@overload
+def typechecked(
+    target: T, /, *, new_scope: bool = True, mode: str | None = None, always: bool = ...
+) -> T: ...
+@overload
+def typechecked(
+    *, new_scope: bool = True, mode: str | None = None, always: bool = False
+) -> Any: ...
+
+
+def typechecked(
+    target: Any = None,
+    /,
+    *,
+    new_scope: bool = True,
+    mode: str | None = None,
+    always: bool = False,
+) -> Any:
+    """Checks arguments and results against their annotations.
+
+    It decorates functions, methods, class and static methods, properties,
+    generators, coroutines and dataclasses; `with typechecked():` opens a scope for
+    `check_type` and `dim` in a block.
+
+    Args:
+      target: What to decorate; left out in `@typechecked(...)` and in `with`.
+      new_scope: Whether each call has dims of its own. If not, it takes part in the
+        dims of the caller, and opens a scope only when there is none.
+      mode: `on`, `warn` or `off` for this target, before any configuration.
+      always: Wrap even if checking was off when ktyping was imported.
+
+    Returns:
+      The checked target, or a decorator that is a context manager as well.
+
+    Raises:
+      TypeError: When the target is of a kind that cannot be checked.
+    """
+    frame = sys._getframe(1)
+    if target is None:
+        return _Typechecked(frame, new_scope, mode, always)
+    return _decorate(target, frame, new_scope, mode, always)
+
+
+class _Typechecked(Block):
+    """What `typechecked(...)` without a target gives: decorator and context."""
+
+    def __init__(self, frame: FrameType, new_scope: bool, mode: Any, always: bool):
+        super().__init__(frame)
+        self.options = (new_scope, mode, always)
+
+    def __call__(self, target: Any) -> Any:
+        return _decorate(target, sys._getframe(1), *self.options)
+
+
+def _decorate(
+    target: Any, frame: FrameType, new_scope: bool, mode: str | None, always: bool
+) -> Any:
+    if mode is not None and mode not in ("on", "warn", "off"):
+        raise ValueError(f"mode is {mode!r}; the modes are on, warn, off.")
+    if mode == "off" or (config.off_at_import and not _wraps_anyway(always)):
+        return target
+
+    def again(inner: Any) -> Any:
+        return _decorate(inner, frame, new_scope, mode, always)
+
+    if builtins.isinstance(target, classmethod | staticmethod):
+        return type(target)(again(target.__func__))
+    if builtins.isinstance(target, property):
+        return _decorate_property(target, again)
+    if builtins.isinstance(target, functools.cached_property):
+        made = functools.cached_property(again(target.func))
+        made.__doc__ = target.__doc__
+        return made
+    if dataclasses.is_dataclass(target) and builtins.isinstance(target, type):
+        return wrap_dataclass(target, mode=mode, frame=frame)
+    if inspect.isfunction(target):
+        return wrap_function(target, new_scope=new_scope, mode=mode, frame=frame)
+    raise TypeError(_unsupported(target))
+
+
+def _wraps_anyway(always: bool) -> bool:
+    return always or os.environ.get("KTYPING_RUNTIME") == "1"
+
+
+def _decorate_property(target: property, again: Callable[[Any], Any]) -> property:
+    parts = (target.fget, target.fset, target.fdel)
+    return property(*(part and again(part) for part in parts), doc=target.__doc__)
+
+
+def _unsupported(target: Any) -> str:
+    name = getattr(target, "__qualname__", type(target).__qualname__)
+    advice = "It takes functions, methods, properties, generators, coroutines "
+    advice += "and dataclasses."
+    if hasattr(target, "lower") and hasattr(target, "__wrapped__"):
+        advice = "Put typechecked under jit: `@jax.jit` above, `@typechecked` below."
+    elif builtins.isinstance(target, type):
+        advice = "Decorate its methods, or make it a dataclass:\n" + advice
+    elif builtins.isinstance(target, functools.partial):
+        advice = "Decorate the function before it goes into the partial.\n" + advice
+    return f"typechecked cannot check {name} ({type(target).__name__}).\n{advice}"
+
+
+def check_type(value: T, annotation: Any, *, nested_ok: bool = False) -> T:
+    """Checks one value and binds its dims in the scope of the calling code.
+
+    Args:
+      value: Any value.
+      annotation: What it must match: `Float["*b n"]`, `list[Int["n"]]`, `int`.
+      nested_ok: Also work outside of a checked function or block; without a scope
+        the value is checked alone and binds nothing.
+
+    Returns:
+      The value.
+
+    Raises:
+      KTypeCheckError: When it does not match; nothing is bound then.
+      NoActiveScopeError: When there is no scope and `nested_ok` is False.
+    """
+    mode = config.current
+    if mode == "off":
+        return value
+    frame = sys._getframe(1)
+    scope = owned_scope(frame)
+    if scope is None and nested_ok:
+        origin = BlockOrigin(frame.f_code, frame.f_lineno)
+        scope = CURRENT.get() or Scope((EMPTY,), origin, None)
+    if scope is None:
+        scope = _needed_scope(frame, "check_type(...)")
+    item = Item("value", value, checker_for(annotation))
+    trial = Trial(scope.values, None, scope.typevars)
+    hypotheses = match_all([item], scope.hypotheses, trial)
+    if hypotheses:
+        scope.hypotheses = hypotheses
+        return value
+    verdict = blame([item], scope.hypotheses, Trial(scope.values))
+    place = f"check_type in {scope.origin}"
+    error = make_error(item, verdict, Context("value", scope.values, place))
+    if mode == "warn":
+        warnings.warn(str(error), KTypeCheckWarning, stacklevel=2)
+        return value
+    raise error
+
+
+def matches(value: Any, annotation: Any) -> bool:
+    """Whether a value matches an annotation; never binds a dim.
+
+    Inside a checked function the dims known so far count; elsewhere the annotation
+    stands alone.
+    """
+    scope = owned_scope(sys._getframe(1)) or CURRENT.get()
+    hypotheses = (EMPTY,) if scope is None else scope.hypotheses
+    trial = Trial(None if scope is None else scope.values)
+    return bool(
+        match_all([Item("value", value, checker_for(annotation))], hypotheses, trial)
+    )
+
+
+isinstance = matches
+
+
+def shape(spec: str, *, nested_ok: bool = False) -> tuple[Any, ...]:
+    """Computes a shape from the dims in scope.
+
+    Args:
+      spec: A shape spec of names, sizes, runs and expressions: `"*b n c*2"`.
+      nested_ok: Use the innermost scope even if it is not that of the calling code.
+
+    Returns:
+      The sizes: ints, or symbolic sizes while exporting.
+
+    Raises:
+      ShapeError: When a term has no single size >= 0.
+      UnboundDimensionError: When a name is not bound.
+    """
+    frame = sys._getframe(1)
+    scope = CURRENT.get() if nested_ok else owned_scope(frame)
+    if scope is None:
+        scope = _needed_scope(frame, f"shape({spec!r})")
+    parsed = fill(parse(spec), scope.values)
+    sizes: list[Any] = []
+    for term, word in zip(parsed.terms, parsed.words, strict=True):
+        sizes += _sizes_of(term, word, parsed, Dims(scope))
+    return tuple(sizes)
+
+
+def _needed_scope(frame: FrameType, asked: str) -> Scope:
+    if config.current == "off":
+        raise ScopeDisabledError(
+            f"{asked} needs dims, but checking is off here, so nothing is bound.\n"
+            "Switch it on (`KTYPING=on`, `config.override('on')`) or pass sizes."
+        )
+    return scope_of(frame, False, asked)
+
+
+def _sizes_of(term: d.Term, word: str, spec: d.Spec, dims: Dims) -> tuple[Any, ...]:
+    match term:
+        case d.Fixed():
+            return (term.size,)
+        case d.Named() | d.Bounded():
+            return (dims[term.name],)
+        case d.Variadic() if term.name is not None:
+            return dims[f"*{term.name}"]
+        case d.Broadcast():
+            return (dims[term.name],)
+        case d.Expression():
+            return (_computed(term, spec, dims),)
+        case _:
+            raise ShapeError(
+                f"{word!r} in {spec.text!r} says no size, so no shape can be made.\n"
+                "Use names, sizes, runs (`*b`) and expressions."
+            )
+
+
+def _computed(term: d.Expression, spec: d.Spec, dims: Dims) -> Any:
+    bound = {name: dims[f"*{name}"] for name in term.names}
+    known = ", ".join(f"{n} = {s[0] if len(s) == 1 else s}" for n, s in bound.items())
+    try:
+        size = evaluate(term.node, bound)
+    except (Undefined, Unknown) as reason:
+        message = f"{term.text!r} in {spec.text!r} has no size: {reason} ({known})."
+        raise ShapeError(message) from None
+    if builtins.isinstance(size, int) and size < 0:
+        raise ShapeError(
+            f"{term.text!r} in {spec.text!r} is {size}, which is negative ({known})."
+        )
+    return size

@@ -1,0 +1,244 @@
+"""`Float["*b n c"]`: an annotation for arrays of a dtype family and a shape."""
+
+import sys
+import types
+import typing
+from typing import Any
+from weakref import WeakValueDictionary
+
+from ktyping import _dims as d
+from ktyping._backends import Facts, array_facts
+from ktyping._checker import ARRAY, VALUE, Checker, Trial, decided_by_class
+from ktyping._dtypes import ANY, FAMILIES, DTypeFamily, is_subfamily, short_name
+from ktyping._failure import Failure, explain_shape, no_array
+from ktyping._hypothesis import EMPTY, Hypotheses
+from ktyping._interpolate import fill
+from ktyping._parser import parse
+from ktyping._scope import CURRENT
+from ktyping._solve import match_shape
+
+_interned: "WeakValueDictionary[Any, ArrayType]" = WeakValueDictionary()
+
+
+class ArrayType(Checker):
+    """Arrays of some dtype families, with or without a shape spec.
+
+    Equal arguments give the same object, so that array types compare by identity,
+    and pickle by what they say.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "classes",
+        "depends",
+        "families",
+        "of_specs",
+        "spec_of_shape",
+    )
+    has_arrays = True
+
+    def __init__(
+        self,
+        families: tuple[DTypeFamily, ...],
+        classes: tuple[type, ...],
+        spec: d.Spec | None,
+        of_specs: bool,
+    ):
+        self.families = families
+        self.classes = classes
+        self.spec_of_shape = spec
+        self.of_specs = of_specs
+        static = not (spec and spec.interpolated) and not of_specs
+        self.depends = ARRAY if static and all(map(_static, classes)) else VALUE
+
+    # -- making ---------------------------------------------------------------
+
+    def __getitem__(self, item: Any) -> "ArrayType":
+        if self.spec_of_shape is not None:
+            raise TypeError(
+                f"{self} has a shape already.\n"
+                f'Write one spec with all axes: `{self._name()}["a b"]`.'
+            )
+        classes, text = _split(self._name(), item)
+        return make(self.families, classes, parse(text), self.of_specs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(
+            f"{self._name()} is an annotation and cannot be called.\n"
+            f'Write the shape in brackets: `{self._name()}["a b"]`.'
+        )
+
+    @property
+    def spec(self) -> "ArrayType":
+        """The same type for objects that only describe an array.
+
+        They have a `shape` and a `dtype` but no data, as `jax.ShapeDtypeStruct`.
+        """
+        return make(self.families, self.classes, self.spec_of_shape, True)
+
+    def __or__(self, other: Any) -> Any:
+        if isinstance(other, ArrayType) and _both_bare(self, other):
+            families = dict.fromkeys((*self.families, *other.families))
+            return make(tuple(families), (), None, self.of_specs)
+        return typing.Union[self, other]  # noqa: UP007 - `|` would come back here
+
+    def __ror__(self, other: Any) -> Any:
+        return typing.Union[other, self]  # noqa: UP007 - `|` would come back here
+
+    def __reduce__(self) -> Any:
+        names = tuple(f.name for f in self.families)
+        text = None if self.spec_of_shape is None else self.spec_of_shape.text
+        return _rebuild, (names, self.classes, text, self.of_specs)
+
+    # -- asking ---------------------------------------------------------------
+
+    def __instancecheck__(self, value: Any) -> bool:
+        scope = CURRENT.get()
+        hypotheses = (EMPTY,) if scope is None else scope.hypotheses
+        values = None if scope is None else scope.values
+        return bool(self.match(value, "value", hypotheses, Trial(values)))
+
+    def __subclasscheck__(self, other: Any) -> bool:
+        return isinstance(other, ArrayType) and all(
+            any(is_subfamily(small, big) for big in self.families)
+            for small in other.families
+        )
+
+    def match(
+        self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial
+    ) -> Hypotheses:
+        """Returns the hypotheses extended by shape and dtype of an array."""
+        facts = self._facts(value)
+        if facts is None:
+            return self._no_array(value, where, trial)
+        if not any(family.accepts(facts.dtype) for family in self.families):
+            wanted = " or ".join(f.name for f in self.families)
+            message = f"dtype {short_name(facts.dtype)} is not {wanted}"
+            if trial.failures is not None:
+                actual = short_name(facts.dtype)
+                failure = Failure("dtype", where, message, wanted, actual, depth=3)
+                trial.failures.append(failure)
+            return ()
+        if self.spec_of_shape is None:
+            return hypotheses
+        spec = fill(self.spec_of_shape, trial.values or {})
+        found = match_shape(spec, facts.shape, hypotheses, where)
+        if not found and trial.failures is not None:
+            failure = explain_shape(spec, facts.shape, hypotheses, where)
+            trial.failures.append(failure)
+        return found
+
+    def _facts(self, value: Any) -> Facts | None:
+        if self.classes and not isinstance(value, self.classes):
+            return None
+        facts = array_facts(value)
+        if not self.of_specs:
+            return facts
+        if facts is not None or not _describes_array(value):
+            return None
+        return Facts("spec", tuple(value.shape), value.dtype)
+
+    def _no_array(self, value: Any, where: str, trial: Trial) -> Hypotheses:
+        if trial.failures is not None:
+            named = " or ".join(c.__name__ for c in self.classes)
+            if self.of_specs:
+                libraries = "the description of an array (shape and dtype, no data)"
+            elif named and array_facts(value) is not None:
+                libraries = f"an array of class {named}"
+            else:
+                libraries = "an array of numpy or jax"
+            trial.failures.append(no_array(value, where, str(self), libraries))
+        return ()
+
+    # -- showing --------------------------------------------------------------
+
+    def _name(self) -> str:
+        names = [_family_name(f, self.of_specs) for f in self.families]
+        return names[0] if len(names) == 1 else f"({' | '.join(names)})"
+
+    def __repr__(self) -> str:
+        if self.spec_of_shape is None:
+            return self._name()
+        classes = "".join(f"{c.__name__}, " for c in self.classes)
+        return f"{self._name()}[{classes}'{self.spec_of_shape.text}']"
+
+
+def make(
+    families: tuple[DTypeFamily, ...],
+    classes: tuple[type, ...] = (),
+    spec: d.Spec | None = None,
+    of_specs: bool = False,
+) -> ArrayType:
+    """Returns the one array type for these arguments."""
+    names = tuple(f.name for f in families)
+    key = (names, classes, None if spec is None else spec.text, of_specs)
+    found = _interned.get(key)
+    if found is None:
+        made = ArrayType(families, classes, spec, of_specs)
+        # setdefault keeps one object per key when two threads arrive together.
+        found = _interned.setdefault(key, made)
+    return found
+
+
+def _rebuild(
+    names: tuple[str, ...], classes: tuple[type, ...], text: str | None, of_specs: bool
+) -> ArrayType:
+    spec = None if text is None else parse(text)
+    return make(tuple(FAMILIES[name] for name in names), classes, spec, of_specs)
+
+
+def _family_name(family: DTypeFamily, of_specs: bool) -> str:
+    if not of_specs:
+        return family.name
+    return "ArraySpec" if family.kinds == ANY else f"{family.name}.spec"
+
+
+def _both_bare(left: ArrayType, right: ArrayType) -> bool:
+    bare = left.spec_of_shape is None and right.spec_of_shape is None
+    return bare and left.of_specs == right.of_specs
+
+
+def _split(name: str, item: Any) -> tuple[tuple[type, ...], str]:
+    parts = item if isinstance(item, tuple) else (item,)
+    *before, text = parts
+    if len(parts) > 2 or not isinstance(text, str):
+        raise TypeError(
+            f"{name}[...] takes a shape spec, or an array class and a shape spec.\n"
+            f"Got: {item!r}.\n"
+            f'Write `{name}["*b n"]` or `{name}[jax.Array, "*b n"]`.'
+        )
+    return (_classes(name, before[0]) if before else ()), text
+
+
+def _classes(name: str, given: Any) -> tuple[type, ...]:
+    if isinstance(given, ArrayType):
+        if given is make((FAMILIES["Array"],)):
+            return ()
+    elif isinstance(given, types.UnionType) or typing.get_origin(given) is typing.Union:
+        given = typing.get_args(given)
+    classes = given if isinstance(given, tuple) else (given,)
+    for cls in classes:
+        if not isinstance(cls, type):
+            raise TypeError(
+                f"{name}[cls, spec] takes an array class, got {cls!r}.\n"
+                "Write `Array` for any array, `jax.Array`, `np.ndarray`, or a tuple of "
+                "classes."
+            )
+    return tuple(classes)
+
+
+def _static(cls: type) -> bool:
+    # jax.Array has a metaclass of its own, but tracers (the only values it asks
+    # about one by one) are told apart before any verdict is kept.
+    jax = sys.modules.get("jax")
+    return decided_by_class(cls) or cls is getattr(jax, "Array", None)
+
+
+def _describes_array(value: Any) -> bool:
+    if isinstance(value, type):
+        return False
+    own = getattr(value, "__dict__", {})
+    return all(
+        name in own or any(name in vars(c) for c in type(value).__mro__)
+        for name in ("shape", "dtype")
+    )

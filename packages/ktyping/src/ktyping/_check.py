@@ -1,0 +1,155 @@
+"""Turns an annotation into a checker: the dispatch over kinds of annotation."""
+
+import collections.abc
+import types
+import typing
+from typing import Any
+
+from ktyping._checker import Checker
+from ktyping._containers import (
+    EachItem,
+    FixedTuple,
+    Iterables,
+    KeysAndValues,
+)
+from ktyping._plain import (
+    ANYTHING,
+    NEVER,
+    AnyOf,
+    Callables,
+    ClassCheck,
+    ClassObject,
+    Literals,
+    SelfCheck,
+    TypeVarCheck,
+)
+from ktyping._records import record_checker
+
+_cache: dict[Any, Checker] = {}
+_CACHE_LIMIT = 4096
+
+
+def checker_for(annotation: Any) -> Checker:
+    """Returns the checker of an annotation.
+
+    An annotation of an unknown kind accepts every value: a checker must not refuse
+    what it cannot read.
+    """
+    if isinstance(annotation, Checker):
+        return annotation
+    try:
+        known = _cache.get(annotation)
+    except TypeError:
+        return _build(annotation)
+    if known is None:
+        known = _build(annotation)
+        if len(_cache) >= _CACHE_LIMIT:
+            _cache.clear()
+        _cache[annotation] = known
+    return known
+
+
+def _build(annotation: Any) -> Checker:
+    for kind, made in _SPECIAL.items():
+        if annotation is kind:
+            return made
+    origin = typing.get_origin(annotation)
+    if origin is not None:
+        return _build_generic(annotation, origin, typing.get_args(annotation))
+    if isinstance(annotation, typing.TypeVar):
+        bound = annotation.__bound__
+        wanted = annotation.__constraints__ or (() if bound is None else (bound,))
+        return TypeVarCheck(annotation, [checker_for(w) for w in wanted])
+    if isinstance(annotation, typing.NewType):
+        return checker_for(annotation.__supertype__)
+    alias = getattr(typing, "TypeAliasType", None)
+    if alias is not None and isinstance(annotation, alias):
+        return checker_for(annotation.__value__)
+    if isinstance(annotation, type):
+        return record_checker(annotation, checker_for) or _class_check(annotation)
+    return ANYTHING
+
+
+def _class_check(cls: type) -> Checker:
+    if cls is float:
+        return ClassCheck(float, (float, int), "ScalarFloat")
+    if cls is complex:
+        return ClassCheck(complex, (complex, float, int), "ScalarComplex")
+    if cls is int:
+        return ClassCheck(int, (int,), "ScalarInt")
+    if _is_plain_protocol(cls):
+        return ANYTHING
+    return ClassCheck(cls, (cls,))
+
+
+def _is_plain_protocol(cls: type) -> bool:
+    # isinstance is not defined for a protocol that is not runtime_checkable.
+    return getattr(cls, "_is_protocol", False) and not getattr(
+        cls, "_is_runtime_protocol", False
+    )
+
+
+def _build_generic(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Checker:
+    if origin is typing.Annotated or origin in (
+        typing.Required,
+        typing.NotRequired,
+        typing.Final,
+        typing.ClassVar,
+    ):
+        return checker_for(args[0])
+    if origin is typing.Union or origin is types.UnionType:
+        return AnyOf([checker_for(arg) for arg in args])
+    if origin is typing.Literal:
+        return Literals(args)
+    if origin is collections.abc.Callable:
+        return Callables(args)
+    if origin is type:
+        return ClassObject(args[0])
+    if origin is tuple:
+        return _tuple(args)
+    if isinstance(origin, type):
+        return _container(origin, args)
+    return ANYTHING
+
+
+def _tuple(args: tuple[Any, ...]) -> Checker:
+    if len(args) == 2 and args[1] is Ellipsis:
+        return EachItem(tuple, checker_for(args[0]))
+    if any(typing.get_origin(arg) is typing.Unpack for arg in args):
+        return _class_check(tuple)
+    items = [] if args == ((),) else [checker_for(arg) for arg in args]
+    return FixedTuple(items)
+
+
+_LAZY = (
+    collections.abc.Generator,
+    collections.abc.AsyncGenerator,
+    collections.abc.Iterator,
+    collections.abc.AsyncIterator,
+    collections.abc.AsyncIterable,
+    collections.abc.Awaitable,
+    collections.abc.Coroutine,
+)
+
+
+def _container(origin: type, args: tuple[Any, ...]) -> Checker:
+    if origin in _LAZY:
+        return _class_check(origin)
+    if issubclass(origin, collections.abc.Mapping) and len(args) == 2:
+        return KeysAndValues(origin, checker_for(args[0]), checker_for(args[1]))
+    if origin is collections.abc.Iterable and len(args) == 1:
+        return Iterables(checker_for(args[0]))
+    if issubclass(origin, collections.abc.Collection) and len(args) == 1:
+        return EachItem(origin, checker_for(args[0]))
+    return record_checker(origin, checker_for) or _class_check(origin)
+
+
+_SPECIAL: dict[Any, Checker] = {
+    Any: ANYTHING,
+    object: ANYTHING,
+    None: ClassCheck(type(None), (type(None),)),
+    typing.Never: NEVER,
+    typing.NoReturn: NEVER,
+    typing.Self: SelfCheck(),
+    typing.LiteralString: ClassCheck(str, (str,)),
+}

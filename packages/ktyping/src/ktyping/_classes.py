@@ -1,0 +1,78 @@
+"""Wraps dataclasses: the fields of every new instance are checked together."""
+
+import dataclasses
+import functools
+import warnings
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from ktyping._blame import Item, blame
+from ktyping._check import checker_for
+from ktyping._checker import Trial
+from ktyping._config import config
+from ktyping._errors import KTypeCheckWarning
+from ktyping._hints import class_names
+from ktyping._hypothesis import EMPTY
+from ktyping._records import DataclassCheck, checked_dataclasses
+from ktyping._report import Context, make_error
+
+_checks: dict[type, DataclassCheck] = {}
+_MARK = "__ktyping_init__"
+
+
+def wrap_dataclass(cls: type, *, mode: str | None, frame: FrameType | None) -> type:
+    """Makes `__init__` of a dataclass check the fields when it is done.
+
+    Classes below it inherit the check, and their own fields are checked as well.
+    """
+    if cls in checked_dataclasses:
+        return cls
+    checked_dataclasses[cls] = class_names(cls, frame)
+    init: Callable[..., None] = cls.__init__
+
+    @functools.wraps(init)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **kwargs)
+        # Only the outermost __init__ sees all fields: a subclass calls this one
+        # by its own, or inherits it.
+        if getattr(type(self).__init__, _MARK, None) in (cls, None):
+            check_instance(self, mode)
+
+    setattr(__init__, _MARK, cls)
+    cls.__init__ = __init__
+    return cls
+
+
+def check_instance(value: Any, mode: str | None) -> None:
+    """Checks the fields of an instance, in a scope of their own."""
+    mode = mode or config.current
+    if mode == "off":
+        return
+    check = _check_of(type(value))
+    if check.check_fields(value, "", Trial()):
+        return
+    error = _error(check, value)
+    if mode == "warn":
+        warnings.warn(str(error), KTypeCheckWarning, stacklevel=3)
+        return
+    raise error
+
+
+def _check_of(cls: type) -> DataclassCheck:
+    if cls not in _checks:
+        _checks[cls] = DataclassCheck(cls, checker_for)
+    return _checks[cls]
+
+
+def _error(check: DataclassCheck, value: Any) -> Exception:
+    fields = {f.name: getattr(value, f.name, None) for f in dataclasses.fields(value)}
+    items = [
+        Item(name, fields[name], checker)
+        for name, checker in check.checkers().items()
+        if name in fields
+    ]
+    trial = Trial({"self": value, **fields})
+    verdict = blame(items, (EMPTY,), trial)
+    context = Context("field", fields, f"dataclass {type(value).__qualname__}")
+    return make_error(items[verdict.index], verdict, context)

@@ -1,0 +1,174 @@
+"""Families of dtypes, decided by the name of a dtype without its library."""
+
+import sys
+from typing import Any
+
+_CACHE_LIMIT = 1024
+_FLOATS = ("float", "bfloat", "longdouble")
+
+
+def canonical_name(dtype: Any) -> str:
+    """Returns the name of a dtype as numpy spells it, such as `float32`.
+
+    Typed PRNG keys are `key<...>`; text dtypes are `str` and `bytes`.
+    """
+    name = getattr(dtype, "name", None)
+    return name if isinstance(name, str) else str(dtype)
+
+
+def kind(dtype: Any) -> str:
+    """Returns the kind of a dtype.
+
+    One of `bool`, `sint`, `uint`, `float`, `complex`, `key`, `str`, `object`,
+    `datetime`, `timedelta`, `other`.
+    """
+    name = canonical_name(dtype)
+    if name.startswith("key<") or _is_jax_key(dtype):
+        return "key"
+    if name.startswith(_FLOATS):
+        return "float"
+    for start, found in _KINDS:
+        if name.startswith(start):
+            return found
+    return "other"
+
+
+_KINDS = (
+    ("uint", "uint"),
+    ("int", "sint"),
+    ("bool", "bool"),
+    ("complex", "complex"),
+    ("str", "str"),
+    ("bytes", "str"),
+    ("StringDType", "str"),
+    ("object", "object"),
+    ("datetime64", "datetime"),
+    ("timedelta64", "timedelta"),
+)
+
+
+def _is_jax_key(dtype: Any) -> bool:
+    dtypes = getattr(sys.modules.get("jax"), "dtypes", None)
+    if dtypes is None:
+        return False
+    try:
+        return bool(dtypes.issubdtype(dtype, dtypes.prng_key))
+    except TypeError:
+        return False
+
+
+class DTypeFamily:
+    """A set of dtypes with a name.
+
+    Args:
+      name: Public name of the family.
+      kinds: Kinds of dtype in the family.
+      names: Names of single dtypes in the family.
+      prefix: Names that begin so are in the family.
+    """
+
+    __slots__ = ("_known", "kinds", "name", "names", "prefix")
+
+    def __init__(
+        self,
+        name: str,
+        kinds: tuple[str, ...] = (),
+        names: tuple[str, ...] = (),
+        prefix: str | None = None,
+    ):
+        self.name = name
+        self.kinds = kinds
+        self.names = names
+        self.prefix = prefix
+        self._known: dict[Any, bool] = {}
+
+    def accepts(self, dtype: Any) -> bool:
+        """Whether a dtype is in the family."""
+        try:
+            known = self._known.get(dtype)
+        except TypeError:
+            return self._decide(dtype)
+        if known is None:
+            if len(self._known) >= _CACHE_LIMIT:
+                self._known.clear()
+            known = self._known[dtype] = self._decide(dtype)
+        return known
+
+    def _decide(self, dtype: Any) -> bool:
+        if self.kinds == ANY:
+            return True
+        name = canonical_name(dtype)
+        if self.prefix is not None and name.startswith(self.prefix):
+            return True
+        return name in self.names or kind(dtype) in self.kinds
+
+
+ANY = ("any",)
+INTEGERS = ("sint", "uint")
+
+_SIZED: dict[str, tuple[str, ...]] = {
+    "Float16": ("float16",),
+    "Float32": ("float32",),
+    "Float64": ("float64",),
+    "BFloat16": ("bfloat16",),
+    "Complex64": ("complex64",),
+    "Complex128": ("complex128",),
+    **{f"Int{n}": (f"int{n}",) for n in (2, 4, 8, 16, 32, 64)},
+    **{f"UInt{n}": (f"uint{n}",) for n in (2, 4, 8, 16, 32, 64)},
+}
+_WIDE: dict[str, tuple[str, ...]] = {
+    "Array": ANY,
+    "Num": (*INTEGERS, "float", "complex"),
+    "Inexact": ("float", "complex"),
+    "Real": (*INTEGERS, "float"),
+    "Float": ("float",),
+    "Int": INTEGERS,
+    "SInt": ("sint",),
+    "UInt": ("uint",),
+    "IntOrBool": (*INTEGERS, "bool"),
+    "Bool": ("bool",),
+    "Complex": ("complex",),
+    "Key": ("key",),
+    "Str": ("str",),
+    "Obj": ("object",),
+    "DateTime": ("datetime",),
+    "TimeDelta": ("timedelta",),
+}
+
+FAMILIES: dict[str, DTypeFamily] = {
+    **{name: DTypeFamily(name, kinds=kinds) for name, kinds in _WIDE.items()},
+    **{name: DTypeFamily(name, names=names) for name, names in _SIZED.items()},
+    "Float8": DTypeFamily("Float8", prefix="float8"),
+}
+
+_SHORT: tuple[tuple[str, str], ...] = (
+    ("bfloat", "bf"),
+    ("float", "f"),
+    ("uint", "ui"),
+    ("int", "i"),
+    ("complex", "c"),
+)
+
+
+def short_name(dtype: Any) -> str:
+    """Returns a dtype in a few letters: `f32`, `bf16`, `i64`, `bool`."""
+    name = canonical_name(dtype)
+    for long, short in _SHORT:
+        if name.startswith(long):
+            return short + name.removeprefix(long)
+    return name
+
+
+def is_subfamily(small: DTypeFamily, big: DTypeFamily) -> bool:
+    """Whether every dtype of one family is in another."""
+    if big.kinds == ANY or small is big:
+        return True
+    if small.names or small.prefix:
+        examples = (*small.names, *([small.prefix] if small.prefix else []))
+        return all(big.accepts(_Named(name)) for name in examples)
+    return bool(small.kinds) and set(small.kinds) <= set(big.kinds)
+
+
+class _Named:
+    def __init__(self, name: str):
+        self.name = name

@@ -1,0 +1,89 @@
+"""Wraps functions and methods."""
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from ktyping import _dims as d
+from ktyping._array_type import ArrayType
+from ktyping._errors import KTypingError, SpecInterpolationError
+from ktyping._hints import Unresolved, function_names
+from ktyping._interpolate import roots
+from ktyping._plan import Plan
+from ktyping._source import make_wrapper
+
+MARK = "__ktyping_plan__"
+
+
+class DefaultError(KTypingError, TypeError):
+    """A default value that its own annotation refuses."""
+
+
+def wrap_function(
+    function: Callable[..., Any],
+    *,
+    new_scope: bool,
+    mode: str | None,
+    frame: FrameType | None,
+) -> Callable[..., Any]:
+    """Returns the function with its arguments and result checked.
+
+    Raises:
+      TypeError: When a default of None does not fit its annotation.
+      SpecInterpolationError: When a `{name}` names no parameter.
+    """
+    if hasattr(function, MARK):
+        return function
+    plan = Plan(function, mode, new_scope, function_names(_inner(function), frame))
+    _check_declaration(plan)
+    wrapper = make_wrapper(function, plan.parameters, _kind(function), plan)
+    functools.update_wrapper(wrapper, function)
+    setattr(wrapper, MARK, plan)
+    return wrapper
+
+
+def _inner(function: Callable[..., Any]) -> Any:
+    return inspect.unwrap(function)
+
+
+def _kind(function: Callable[..., Any]) -> str:
+    if inspect.iscoroutinefunction(function):
+        return "coroutine"
+    if inspect.isasyncgenfunction(function):
+        raise TypeError(
+            f"typechecked cannot check the async generator {function.__qualname__}.\n"
+            "It takes functions, methods, generators, coroutines and dataclasses."
+        )
+    return "generator" if inspect.isgeneratorfunction(function) else "plain"
+
+
+def _check_declaration(plan: Plan) -> None:
+    annotations = plan.resolved(None)
+    for parameter in plan.parameters:
+        annotation = annotations.get(parameter.name)
+        if parameter.default is None and isinstance(annotation, ArrayType):
+            raise DefaultError(
+                f"The parameter {parameter.name!r} of {plan} has the default None, "
+                f"which {annotation!r} refuses.\n"
+                f"Write `{parameter.name}: {annotation!r} | None = None`."
+            )
+    for annotation in annotations.values():
+        for spec in _specs(annotation):
+            missing = sorted(roots(spec) - set(plan.names))
+            if missing:
+                raise SpecInterpolationError(
+                    f"`{{{missing[0]}}}` in the shape spec {spec.text!r} names no "
+                    f"parameter of {plan}.\nParameters: {', '.join(plan.names)}."
+                )
+
+
+def _specs(annotation: Any) -> list[d.Spec]:
+    if isinstance(annotation, ArrayType):
+        spec = annotation.spec_of_shape
+        return [spec] if spec is not None and spec.interpolated else []
+    if isinstance(annotation, Unresolved):
+        return []
+    return [s for arg in typing.get_args(annotation) for s in _specs(arg)]

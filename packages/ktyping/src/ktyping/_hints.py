@@ -1,0 +1,128 @@
+"""Finds what annotations mean: strings, closures, local classes, later names."""
+
+import sys
+import typing
+from collections.abc import Callable, Mapping
+from types import CodeType, FrameType
+from typing import Any
+
+from ktyping._scope import nested_code
+
+
+class Unresolved:
+    """An annotation whose names are not all known yet.
+
+    Attributes:
+      annotation: The annotation as written.
+      reason: What could not be found.
+    """
+
+    __slots__ = ("annotation", "reason")
+
+    def __init__(self, annotation: Any, reason: str):
+        self.annotation = annotation
+        self.reason = reason
+
+
+class _Holder:
+    def __init__(self, annotation: Any):
+        self.__annotations__ = {"value": annotation}
+
+
+def resolve(annotation: Any, names: Mapping[str, Any], local: Mapping[str, Any]) -> Any:
+    """Returns what an annotation means, or `Unresolved`.
+
+    Args:
+      annotation: An object, or its source text.
+      names: Global names.
+      local: Names that go before the global ones.
+
+    Raises:
+      ShapeSpecSyntaxError: When the text holds a spec that cannot be read.
+    """
+    try:
+        hints = typing.get_type_hints(
+            _Holder(annotation), dict(names), dict(local), include_extras=True
+        )
+    except (NameError, AttributeError) as error:
+        return Unresolved(annotation, str(error))
+    return hints["value"]
+
+
+def function_names(
+    function: Callable[..., Any], frame: FrameType | None
+) -> dict[str, Any]:
+    """Returns the local names that the annotations of a function may use.
+
+    Args:
+      function: The function.
+      frame: The frame in which it is decorated; names are taken from it and from
+        the functions around it, and only those that the annotations use.
+    """
+    code = function.__code__
+    wanted = _names_used(function.__annotations__)
+    found = _from_frames(wanted, code, frame)
+    cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
+    for name, cell in cells:
+        if name in wanted:
+            try:
+                found[name] = cell.cell_contents
+            except ValueError:
+                continue
+    return found
+
+
+def class_names(cls: type, frame: FrameType | None) -> dict[str, Any]:
+    """Returns the local names that the annotations of a class may use."""
+    wanted = _names_used(cls.__dict__.get("__annotations__", {}))
+    found: dict[str, Any] = {}
+    while frame is not None and frame.f_code.co_name != "<module>":
+        if frame.f_globals.get("__name__") == cls.__module__:
+            found = {**_pick(wanted, frame.f_locals), **found}
+        frame = frame.f_back
+    return found
+
+
+def module_names(module: str) -> Mapping[str, Any]:
+    """Returns the global names of a module that is loaded."""
+    return vars(sys.modules[module]) if module in sys.modules else {}
+
+
+def _from_frames(
+    wanted: frozenset[str], code: CodeType, frame: FrameType | None
+) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    while wanted and frame is not None and frame.f_code.co_name != "<module>":
+        # Only the functions and classes around the definition: their names are
+        # what the annotation means, those of other callers are not.
+        if code in nested_code(frame.f_code):
+            found = {**_pick(wanted, frame.f_locals), **found}
+        frame = frame.f_back
+    return found
+
+
+def _pick(wanted: frozenset[str], local: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: local[name] for name in wanted if name in local}
+
+
+def _names_used(annotations: Mapping[str, Any]) -> frozenset[str]:
+    used: set[str] = set()
+    for annotation in annotations.values():
+        for text in _texts(annotation):
+            try:
+                code = compile(text, "<annotation>", "eval")
+            except SyntaxError:
+                continue
+            for inner in nested_code(code):
+                used.update(inner.co_names)
+    return frozenset(used)
+
+
+def _texts(annotation: Any) -> list[str]:
+    if isinstance(annotation, str):
+        return [annotation]
+    if isinstance(annotation, typing.ForwardRef):
+        return [annotation.__forward_arg__]
+    if typing.get_origin(annotation) is typing.Literal:
+        return []
+    return [text for arg in typing.get_args(annotation) for text in _texts(arg)]

@@ -1,0 +1,255 @@
+"""Checkers for annotations that say nothing about arrays by themselves."""
+
+import sys
+import typing
+from typing import Any
+
+from ktyping._backends import backend_of
+from ktyping._checker import (
+    CLASS,
+    NOTHING,
+    VALUE,
+    Checker,
+    Trial,
+    decided_by_class,
+)
+from ktyping._failure import Failure, summary
+from ktyping._hypothesis import Hypotheses, distinct
+
+
+class Anything(Checker):
+    """Accepts every value."""
+
+    __slots__ = ()
+    depends = NOTHING
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Returns the hypotheses as they are."""
+        return hypotheses
+
+    def __repr__(self) -> str:
+        return "Any"
+
+
+class Nothing(Checker):
+    """Accepts no value (`Never`, `NoReturn`)."""
+
+    __slots__ = ()
+    depends = NOTHING
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Fails."""
+        return trial.fail("type", where, "there must be no value", "Never", value)
+
+    def __repr__(self) -> str:
+        return "Never"
+
+
+ANYTHING = Anything()
+NEVER = Nothing()
+
+
+class ClassCheck(Checker):
+    """Instances of a class, with the wider classes that Python's typing allows.
+
+    Args:
+      cls: The class named in the annotation.
+      accepted: The classes that are accepted (`int` for `float`).
+      scalar: Name of the array type to suggest for a scalar array, or None.
+    """
+
+    __slots__ = ("accepted", "cls", "depends", "scalar")
+
+    def __init__(
+        self, cls: type, accepted: tuple[type, ...], scalar: str | None = None
+    ):
+        self.cls = cls
+        self.accepted = accepted
+        self.scalar = scalar
+        self.depends = CLASS if all(map(decided_by_class, accepted)) else VALUE
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts an instance of one of the classes."""
+        if isinstance(value, self.accepted):
+            return hypotheses
+        name = repr(self)
+        message = f"{summary(value)} is not {name}"
+        if self.scalar and backend_of(value):
+            message += f"; `{self.scalar}` accepts {name}, scalar arrays and tracers"
+        return trial.fail("type", where, message, name, value)
+
+    def __repr__(self) -> str:
+        return "None" if self.cls is type(None) else self.cls.__qualname__
+
+
+class AnyOf(Checker):
+    """A union: the readings of every member that fits are all kept."""
+
+    __slots__ = ("depends", "has_arrays", "members", "text")
+
+    def __init__(self, members: list[Checker]):
+        self.members = members
+        self.text = " | ".join(map(repr, members))
+        self.depends = max(m.depends for m in members)
+        self.has_arrays = any(m.has_arrays for m in members)
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts what at least one member accepts."""
+        if not self.has_arrays and trial.failures is None:
+            return self._first(value, where, hypotheses, trial)
+        own = Trial(trial.values, None, trial.typevars, trial.owner)
+        own.failures = None if trial.failures is None else []
+        found: list[Any] = []
+        for member in self.members:
+            before = dict(own.typevars)
+            matched = member.match(value, where, hypotheses, own)
+            found += matched
+            if not matched:
+                own.typevars.clear()
+                own.typevars.update(before)
+        if not found and trial.failures is not None and own.failures:
+            trial.failures.append(self._explain(own.failures))
+        return distinct(found)
+
+    def _first(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        for member in self.members:
+            if matched := member.match(value, where, hypotheses, trial):
+                return matched
+        return ()
+
+    def _explain(self, failures: list[Failure]) -> Failure:
+        deepest = max(failures, key=lambda f: f.depth)
+        if len(self.members) == 1 or all(f.code == "type" for f in failures):
+            message = f"{failures[0].actual} is not {self.text}"
+            return deepest._replace(message=message, expected=self.text)
+        return deepest._replace(alternatives=tuple(failures))
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+class Literals(Checker):
+    """One of some values; `1` and `True` are different."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: tuple[Any, ...]):
+        self.values = values
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts an equal value of the same class."""
+        for wanted in self.values:
+            if type(value) is type(wanted) and value == wanted:
+                return hypotheses
+        message = f"{summary(value)} is not {self!r}"
+        return trial.fail("type", where, message, repr(self), value)
+
+    def __repr__(self) -> str:
+        return f"Literal[{', '.join(map(repr, self.values))}]"
+
+
+class ClassObject(Checker):
+    """A class that is the named class or below it (`type[T]`)."""
+
+    __slots__ = ("wanted",)
+
+    def __init__(self, wanted: Any):
+        self.wanted = wanted
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts a subclass."""
+        if isinstance(value, type) and (
+            not isinstance(self.wanted, type) or issubclass(value, self.wanted)
+        ):
+            return hypotheses
+        message = f"{summary(value)} is not {self!r}"
+        return trial.fail("type", where, message, repr(self), value)
+
+    def __repr__(self) -> str:
+        return f"type[{getattr(self.wanted, '__name__', self.wanted)}]"
+
+
+class Callables(Checker):
+    """Something that can be called with the number of arguments named."""
+
+    __slots__ = ("arity",)
+
+    def __init__(self, args: tuple[Any, ...]):
+        params = args[0] if args else ...
+        self.arity = len(params) if isinstance(params, list) else None
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts a callable whose signature, when known, takes the arguments."""
+        if not callable(value):
+            message = f"{summary(value)} is not callable"
+            return trial.fail("type", where, message, repr(self), value)
+        if self.arity is not None and not _takes(value, self.arity):
+            message = f"cannot be called with {self.arity} arguments"
+            return trial.fail("type", where, message, repr(self), value)
+        return hypotheses
+
+    def __repr__(self) -> str:
+        return "Callable" if self.arity is None else f"Callable with {self.arity} args"
+
+
+def _takes(function: Any, count: int) -> bool:
+    import inspect  # start-up: only when such an annotation is met
+
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
+
+
+class SelfCheck(Checker):
+    """`Self`: an instance of the class whose method is called."""
+
+    __slots__ = ()
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts an instance of the owner; everything outside of a method."""
+        if trial.owner is None or isinstance(value, trial.owner):
+            return hypotheses
+        name = trial.owner.__qualname__
+        return trial.fail("type", where, f"{summary(value)} is not {name}", name, value)
+
+    def __repr__(self) -> str:
+        return "Self"
+
+
+class TypeVarCheck(Checker):
+    """A type variable: its bound or constraints, and one class per call."""
+
+    __slots__ = ("has_arrays", "variable", "wanted")
+
+    def __init__(self, variable: typing.TypeVar, wanted: list[Checker]):
+        self.variable = variable
+        self.wanted = wanted
+        self.has_arrays = any(w.has_arrays for w in wanted)
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts a value whose class joins the class known for the variable."""
+        if self.wanted:
+            union = AnyOf(self.wanted)
+            hypotheses = union.match(value, where, hypotheses, trial)
+            if not hypotheses:
+                return ()
+        cls = _class_of(value)
+        known = trial.typevars.get(self.variable, cls)
+        if not issubclass(cls, known) and not issubclass(known, cls):
+            name = f"{self!r} = {known.__qualname__}"
+            message = f"{summary(value)} is not {known.__qualname__}, but {name}"
+            return trial.fail("type", where, message, name, value)
+        trial.typevars[self.variable] = known if issubclass(cls, known) else cls
+        return hypotheses
+
+    def __repr__(self) -> str:
+        return self.variable.__name__
+
+
+def _class_of(value: Any) -> type:
+    # Arrays and tracers of jax stand for each other: one class for both.
+    return sys.modules["jax"].Array if backend_of(value) == "jax" else type(value)

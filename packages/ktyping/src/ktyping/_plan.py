@@ -1,0 +1,375 @@
+"""How one checked function checks: its annotations, and the verdicts so far."""
+
+import inspect
+import typing
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ktyping._backends import asks_instance, backend_of
+from ktyping._blame import Item, blame, match_all
+from ktyping._check import checker_for
+from ktyping._checker import ARRAY, CLASS, VALUE, Checker, Trial
+from ktyping._config import OVERRIDE, config
+from ktyping._errors import KTypeCheckWarning, UnresolvedAnnotationWarning
+from ktyping._hints import Unresolved, resolve
+from ktyping._hypothesis import EMPTY, Hypotheses, close_all
+from ktyping._plain import ANYTHING
+from ktyping._report import Context, make_error
+from ktyping._resume import Resumed, iterate
+from ktyping._scope import CURRENT, Scope, SharedScope
+from ktyping._source import PLAIN_CLASSES, always_array, make_begin, make_finish
+
+MAX_VERDICTS = 256
+
+
+class Entry:
+    """A verdict from memory: these arguments fit, and give these readings.
+
+    Attributes:
+      hypotheses: The readings.
+      returns: What is known to fit the return annotation under these readings.
+    """
+
+    __slots__ = ("hypotheses", "returns")
+
+    def __init__(self, hypotheses: Hypotheses):
+        self.hypotheses = hypotheses
+        self.returns: set[Any] = set()
+
+
+class Plan:
+    """What the wrapper of a function asks.
+
+    `begin` matches the arguments and opens the scope, `finish` matches the returned
+    value. Both are made at the first call, when every name that annotations use
+    should exist, and answer from memory when they can: a verdict depends on class,
+    shape and dtype of the values alone unless an annotation says more.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        mode: str | None,
+        new_scope: bool,
+        local: Mapping[str, Any],
+    ):
+        self.function = function
+        self.mode = mode
+        self.new_scope = new_scope
+        self.local = dict(local)
+        self.code = inspect.unwrap(function).__code__
+        self.parameters = tuple(inspect.signature(function).parameters.values())
+        self.names = tuple(p.name for p in self.parameters)
+        self.settings = config
+        self.override = OVERRIDE.get
+        self.enter = CURRENT.set
+        self.leave = CURRENT.reset
+        self.resume = Resumed
+        self.checkers: tuple[Checker, ...] = ()
+        self.returns: Checker = ANYTHING
+        self.yields: Checker = ANYTHING
+        self.sends: Checker = ANYTHING
+        self.verdicts: dict[Any, Entry] = {}
+        self.begin: Callable[..., Scope] = self._first_begin
+        self.finish: Callable[..., Any] = self._finish_slow
+
+    def __reduce__(self) -> Any:
+        return Plan, (self.function, self.mode, self.new_scope, self.local)
+
+    def __str__(self) -> str:
+        code = self.code
+        place = f"{code.co_filename}:{code.co_firstlineno}"
+        return f"{self.function.__qualname__} ({place})"
+
+    def named(self, args: tuple[Any, ...]) -> Mapping[str, Any]:
+        """Returns argument name -> value."""
+        return dict(zip(self.names, args, strict=False))
+
+    # -- annotations ----------------------------------------------------------
+
+    def resolved(self, owner: type | None) -> dict[str, Any]:
+        """Returns parameter name, or `return` -> annotation or `Unresolved`."""
+        if getattr(self.function, "__no_type_check__", False):
+            return {}
+        local = dict(self.local)
+        for cls in owner.__mro__ if owner else ():
+            local.setdefault(cls.__name__, cls)
+        names = inspect.unwrap(self.function).__globals__
+        return {
+            name: resolve(annotation, names, local)
+            for name, annotation in self.function.__annotations__.items()
+        }
+
+    def prepare(self, owner: type | None) -> None:
+        """Makes the checkers and the look-ups."""
+        found = self.resolved(owner)
+        checkers = {name: self._checker(name, a) for name, a in found.items()}
+        self.checkers = tuple(checkers.get(n, ANYTHING) for n in self.names)
+        self._prepare_return(found.get("return"), checkers.get("return", ANYTHING))
+        keyed = [c if _keyed(p, c) else ANYTHING for p, c in self._slots()]
+        self.verdicts = {}
+        complete = self.new_scope and all(
+            c.depends != VALUE and _keyed(p, c) for p, c in self._slots()
+        )
+        self.begin = make_begin(
+            self.names,
+            keyed,
+            complete,
+            {
+                "verdicts": self.verdicts,
+                "slow": self._begin_slow,
+                "more": self._begin_more,
+                "Scope": Scope,
+                "plan": self,
+                "current": CURRENT.get,
+            },
+        )
+
+    def _slots(self) -> list[tuple[inspect.Parameter, Checker]]:
+        return list(zip(self.parameters, self.checkers, strict=True))
+
+    def _checker(self, name: str, annotation: Any) -> Checker:
+        if isinstance(annotation, Unresolved):
+            warnings.warn(
+                f"The annotation {annotation.annotation!r} of {name!r} in {self} is "
+                f"not checked: {annotation.reason}.",
+                UnresolvedAnnotationWarning,
+                stacklevel=2,
+            )
+            return ANYTHING
+        return checker_for(annotation)
+
+    def _prepare_return(self, annotation: Any, checker: Checker) -> None:
+        origin = typing.get_origin(annotation) or annotation
+        if inspect.isgeneratorfunction(self.function):
+            args = typing.get_args(annotation)
+            kinds = [checker_for(arg) for arg in args]
+            self.yields = kinds[0] if kinds else ANYTHING
+            self.sends = kinds[1] if len(kinds) == 3 else ANYTHING
+            self.returns = kinds[2] if len(kinds) == 3 else ANYTHING
+            return
+        if origin is typing.NoReturn or origin is typing.Never:
+            # A function that never returns has no value to refuse.
+            checker = ANYTHING
+        self.returns = checker
+        if checker is ANYTHING:
+            self.finish = _return_as_it_is
+        elif checker.depends in (CLASS, ARRAY):
+            self.finish = make_finish(checker, self._finish_slow)
+
+    # -- arguments ------------------------------------------------------------
+
+    def _first_begin(self, mode: str, *args: Any) -> Scope:
+        self.prepare(self._owner(args))
+        return self.begin(mode, *args)
+
+    def _begin_slow(self, mode: str, args: tuple[Any, ...]) -> Scope:
+        """Matches what memory did not know, and remembers it if it fits."""
+        entry = key = None
+        if self.new_scope:
+            key = self._exact_key(args)
+            entry = None if key is None else self.verdicts.get(key)
+        if entry is not None:
+            return self._begin_more(mode, entry, args)
+        trial = Trial(self.named(args), owner=self._owner(args))
+        if key is not None and not self._rest_items(args):
+            hypotheses = match_all(self._items(args), (EMPTY,), trial)
+            if hypotheses:
+                return self._open(self._remember(key, hypotheses), args, trial)
+            return self._refuse(mode, args)
+        return self._begin_uncached(mode, key, args, trial)
+
+    def _begin_uncached(
+        self, mode: str, key: Any, args: tuple[Any, ...], trial: Trial
+    ) -> Scope:
+        parent = CURRENT.get()
+        if not self.new_scope and parent is not None:
+            hypotheses = match_all(self._items(args), parent.hypotheses, trial)
+            if hypotheses:
+                parent.hypotheses = hypotheses
+                return self._scope(SharedScope, hypotheses, args, None, trial)
+            return self._refuse(mode, args)
+        hypotheses = match_all(self._items(args), (EMPTY,), trial)
+        if not hypotheses:
+            return self._refuse(mode, args)
+        if key is not None:
+            keyed = match_all(self._keyed_items(args), (EMPTY,), trial)
+            self._remember(key, keyed)
+        return self._scope(Scope, hypotheses, args, None, trial)
+
+    def _begin_more(self, mode: str, entry: Entry, args: tuple[Any, ...]) -> Scope:
+        """Goes on from a known verdict with what it does not cover."""
+        rest = self._rest_items(args)
+        trial = Trial(self.named(args) if rest else None, owner=self._owner(args))
+        if not rest:
+            return self._open(entry, args, trial)
+        # Without array types in them the other values cannot touch the readings.
+        if any(item.checker.has_arrays for item in rest):
+            items = self._items(args)
+            hypotheses = match_all(items, (EMPTY,), trial)
+        else:
+            hypotheses = match_all(rest, entry.hypotheses, trial)
+        if not hypotheses:
+            return self._refuse(mode, args)
+        known = entry if hypotheses is entry.hypotheses else None
+        return self._scope(Scope, hypotheses, args, known, trial)
+
+    def _open(self, entry: Entry, args: tuple[Any, ...], trial: Trial) -> Scope:
+        return self._scope(Scope, entry.hypotheses, args, entry, trial)
+
+    def _scope(
+        self,
+        kind: type[Scope],
+        hypotheses: Hypotheses,
+        args: tuple[Any, ...],
+        entry: Entry | None,
+        trial: Trial,
+    ) -> Scope:
+        if kind is SharedScope:
+            scope = SharedScope.__new__(SharedScope)
+            scope.origin, scope.parent, scope.args = self, CURRENT.get(), args
+            scope.entry = None
+        else:
+            scope = Scope(hypotheses, self, CURRENT.get(), args, entry)
+        scope.typevars = trial.typevars or None
+        return scope
+
+    def _refuse(self, mode: str, args: tuple[Any, ...]) -> Scope:
+        trial = Trial(self.named(args), owner=self._owner(args))
+        parent = None if self.new_scope else CURRENT.get()
+        start = (EMPTY,) if parent is None else parent.hypotheses
+        items = self._items(args)
+        self.report(mode, items, start, trial, "argument", args)
+        return self._scope(Scope, (EMPTY,), args, None, trial)
+
+    def report(
+        self,
+        mode: str,
+        items: list[Item],
+        start: Hypotheses,
+        trial: Trial,
+        subject: str,
+        args: tuple[Any, ...],
+        returned: tuple[Any] | None = None,
+    ) -> None:
+        """Raises, or in mode `warn` warns, about values that do not fit."""
+        verdict = blame(items, start, trial)
+        context = Context(subject, self.named(args), str(self), returned)
+        error = make_error(items[verdict.index], verdict, context)
+        if mode == "warn":
+            warnings.warn(str(error), KTypeCheckWarning, stacklevel=2)
+            return
+        raise error
+
+    # -- returned values ------------------------------------------------------
+
+    def _finish_slow(self, mode: str, scope: Scope, result: Any) -> Any:
+        before = scope.hypotheses
+        self.match_result(mode, scope, "return value", result, self.returns)
+        entry = scope.entry
+        if entry is not None and before is entry.hypotheses:
+            key = _key_of(result, self.returns)
+            if key is not None and self.returns.depends in (CLASS, ARRAY):
+                if len(entry.returns) >= MAX_VERDICTS:
+                    entry.returns.clear()
+                entry.returns.add(key)
+        return result
+
+    def match_result(
+        self, mode: str, scope: Scope, subject: str, value: Any, checker: Checker
+    ) -> None:
+        """Matches one value that the function gives back, and binds its dims."""
+        if checker is ANYTHING:
+            return
+        owner = self._owner(scope.args)
+        trial = Trial(scope.values, None, scope.typevars, owner)
+        start = close_all(scope.hypotheses)
+        item = Item(subject, value, checker)
+        hypotheses = match_all([item], start, trial)
+        if hypotheses:
+            scope.hypotheses = hypotheses
+        else:
+            trial.typevars = dict(scope.typevars or {})
+            self.report(mode, [item], start, trial, subject, scope.args, (value,))
+
+    def iterate(self, mode: str, scope: Scope, generator: Any) -> Any:
+        """Returns the generator with what it yields and receives checked."""
+        return iterate(self, mode, scope, generator)
+
+    # -- parts ----------------------------------------------------------------
+
+    def _items(self, args: tuple[Any, ...]) -> list[Item]:
+        return self._keyed_items(args) + self._rest_items(args)
+
+    def _keyed_items(self, args: tuple[Any, ...]) -> list[Item]:
+        return [
+            Item(p.name, arg, c)
+            for (p, c), arg in zip(self._slots(), args, strict=True)
+            if _keyed(p, c) and c is not ANYTHING and c.depends != VALUE
+        ]
+
+    def _rest_items(self, args: tuple[Any, ...]) -> list[Item]:
+        items: list[Item] = []
+        for (p, c), arg in zip(self._slots(), args, strict=True):
+            if c is ANYTHING or (_keyed(p, c) and c.depends != VALUE):
+                continue
+            if p.kind is p.VAR_POSITIONAL:
+                items += [Item(f"{p.name}[{n}]", v, c) for n, v in enumerate(arg)]
+            elif p.kind is p.VAR_KEYWORD:
+                items += [Item(f"{p.name}[{k!r}]", v, c) for k, v in arg.items()]
+            else:
+                items.append(Item(p.name, arg, c))
+        return items
+
+    def _exact_key(self, args: tuple[Any, ...]) -> Any:
+        key: list[Any] = []
+        for (p, c), arg in zip(self._slots(), args, strict=True):
+            if _keyed(p, c) and c.depends in (CLASS, ARRAY):
+                part = _key_of(arg, c)
+                if part is None:
+                    return None
+                key += part
+        found = tuple(key)
+        try:
+            hash(found)
+        except TypeError:
+            return None
+        return found
+
+    def _remember(self, key: Any, hypotheses: Hypotheses) -> Entry:
+        if len(self.verdicts) >= MAX_VERDICTS:
+            self.verdicts.clear()
+        entry = self.verdicts[key] = Entry(hypotheses)
+        return entry
+
+    def _owner(self, args: tuple[Any, ...]) -> type | None:
+        if not args or self.names[0] not in ("self", "cls"):
+            return None
+        first = args[0]
+        return first if isinstance(first, type) else type(first)
+
+
+def _keyed(parameter: inspect.Parameter, checker: Checker) -> bool:
+    starred = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    return checker is ANYTHING or not starred
+
+
+def _key_of(value: Any, checker: Checker) -> tuple[Any, ...] | None:
+    """What the verdict on a value depends on; None when it cannot be told."""
+    cls: Any = type(value)
+    if checker.depends == CLASS or cls in PLAIN_CLASSES:
+        return (cls,)
+    try:
+        shape, dtype = value.shape, value.dtype
+        hash((shape, dtype))
+    except (AttributeError, TypeError):
+        return (cls,) if not hasattr(value, "shape") else None
+    if asks_instance(cls):
+        cls = (cls, backend_of(value))
+    facts = (cls, shape, dtype)
+    return facts if always_array(checker) else (facts,)
+
+
+def _return_as_it_is(mode: str, scope: Scope, result: Any) -> Any:
+    return result

@@ -1,0 +1,157 @@
+"""Checkers for values with named fields: dataclasses, TypedDict, NamedTuple."""
+
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ktyping._checker import Checker, Trial
+from ktyping._failure import summary
+from ktyping._hints import Unresolved, module_names, resolve
+from ktyping._hypothesis import EMPTY, Hypotheses
+
+CheckerFor = Callable[[Any], Checker]
+# Decorated dataclass -> local names that its annotations may use.
+checked_dataclasses: dict[type, Mapping[str, Any]] = {}
+
+
+def record_checker(cls: type, checker_for: CheckerFor) -> Checker | None:
+    """Returns the checker of a class whose fields are checked, None for others."""
+    if typing.is_typeddict(cls):
+        return TypedDictCheck(cls, checker_for)
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return NamedTupleCheck(cls, checker_for)
+    if is_checked_dataclass(cls):
+        return DataclassCheck(cls, checker_for)
+    return None
+
+
+def is_checked_dataclass(cls: type) -> bool:
+    """Whether a class, or one above it, is a dataclass under `typechecked`."""
+    return any(c in checked_dataclasses for c in cls.__mro__)
+
+
+def field_annotations(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns name -> annotation of a class and the classes above it, resolved."""
+    found: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        own = base.__dict__.get("__annotations__", {})
+        names = module_names(base.__module__)
+        known = {**local, **checked_dataclasses.get(base, {}), base.__name__: base}
+        for name, annotation in own.items():
+            found[name] = resolve(annotation, names, known)
+    return found
+
+
+class _Fields(Checker):
+    """Shared part: the checkers of the fields, made when first needed."""
+
+    __slots__ = ("_checkers", "checker_for", "cls")
+    has_arrays = True
+
+    def __init__(self, cls: type, checker_for: CheckerFor):
+        self.cls = cls
+        self.checker_for = checker_for
+        self._checkers: dict[str, Checker] | None = None
+
+    def checkers(self) -> dict[str, Checker]:
+        # Made late: a field may name a class that is defined after this one.
+        if self._checkers is None:
+            self._checkers = field_checkers(self.cls, self.checker_for)
+        return self._checkers
+
+    def wrong_class(self, value: Any, where: str, trial: Trial) -> Hypotheses:
+        name = self.cls.__qualname__
+        message = f"{summary(value)} is not {name}"
+        return trial.fail("type", where, message, name, value)
+
+    def __repr__(self) -> str:
+        return self.cls.__qualname__
+
+
+def field_checkers(cls: type, checker_for: CheckerFor) -> dict[str, Checker]:
+    """Returns field name -> checker; fields of unknown annotation are left out."""
+    annotations = field_annotations(cls, {})
+    return {
+        name: checker_for(annotation)
+        for name, annotation in annotations.items()
+        if not isinstance(annotation, Unresolved)
+    }
+
+
+class DataclassCheck(_Fields):
+    """An instance of a decorated dataclass, its fields checked as they are now.
+
+    Its dims are its own: they are not tied to those of the function.
+    """
+
+    __slots__ = ()
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts an instance whose fields fit together."""
+        if not isinstance(value, self.cls):
+            return self.wrong_class(value, where, trial)
+        return hypotheses if self.check_fields(value, where, trial) else ()
+
+    def check_fields(self, value: Any, where: str, trial: Trial) -> Hypotheses:
+        """Matches the fields in a scope of their own."""
+        own: Hypotheses = (EMPTY,)
+        prefix = f"{where}." if where else ""
+        fields = _dataclass_fields(type(value))
+        values = {name: getattr(value, name) for name in fields if hasattr(value, name)}
+        inner = Trial({"self": value, **values}, trial.failures)
+        for name, checker in self.checkers().items():
+            if name in values:
+                own = checker.match(values[name], f"{prefix}{name}", own, inner)
+                if not own:
+                    return ()
+        return own
+
+
+def _dataclass_fields(cls: type) -> tuple[str, ...]:
+    return tuple(getattr(cls, "__dataclass_fields__", {}))
+
+
+class TypedDictCheck(_Fields):
+    """A dict with the keys of a TypedDict; its dims are its own."""
+
+    __slots__ = ()
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts a dict with all required keys, no other keys, fitting values."""
+        if not isinstance(value, Mapping):
+            return self.wrong_class(value, where, trial)
+        required: frozenset[str] = getattr(self.cls, "__required_keys__", frozenset())
+        allowed = required | getattr(self.cls, "__optional_keys__", frozenset())
+        missing = sorted(required - value.keys())
+        extra = sorted(map(repr, value.keys() - allowed))
+        if missing or extra:
+            parts = (
+                [f"missing keys: {', '.join(map(repr, missing))}"] if missing else []
+            )
+            parts += [f"unexpected keys: {', '.join(extra)}"] if extra else []
+            message = "; ".join(parts)
+            return trial.fail("structure", where, message, repr(self), value)
+        own: Hypotheses = (EMPTY,)
+        for name, checker in self.checkers().items():
+            if name in value:
+                own = checker.match(value[name], f"{where}[{name!r}]", own, trial)
+                if not own:
+                    return ()
+        return hypotheses
+
+
+class NamedTupleCheck(_Fields):
+    """A NamedTuple; its dims are those of the function, as for a plain tuple."""
+
+    __slots__ = ()
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts an instance whose fields fit."""
+        if not isinstance(value, self.cls):
+            return self.wrong_class(value, where, trial)
+        for name, checker in self.checkers().items():
+            item = getattr(value, name)
+            hypotheses = checker.match(item, f"{where}.{name}", hypotheses, trial)
+            if not hypotheses:
+                return ()
+        return hypotheses

@@ -1,0 +1,66 @@
+"""Generators and coroutines: the scope is active only while their code runs."""
+
+from collections.abc import Generator
+from typing import Any
+
+from ktyping._scope import CURRENT, Scope
+
+
+class Resumed:
+    """An awaitable that enters a scope around each step of a coroutine.
+
+    Between the steps other tasks run: they must not see this scope.
+    """
+
+    __slots__ = ("coroutine", "scope")
+
+    def __init__(self, scope: Scope, coroutine: Any):
+        self.scope = scope
+        self.coroutine = coroutine
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        step, value = self.coroutine.send, None
+        while True:
+            token = CURRENT.set(self.scope)
+            try:
+                waiting = step(value)
+            except StopIteration as stop:
+                return stop.value
+            finally:
+                CURRENT.reset(token)
+            try:
+                step, value = self.coroutine.send, (yield waiting)
+            except GeneratorExit:
+                self.coroutine.close()
+                raise
+            except BaseException as error:
+                step, value = self.coroutine.throw, error
+
+
+def iterate(plan: Any, mode: str, scope: Scope, generator: Any) -> Any:
+    """Runs a generator in its scope; checks what it yields, receives, returns."""
+    step, value = generator.send, None
+    count = 0
+    while True:
+        token = CURRENT.set(scope)
+        try:
+            given = step(value)
+        except StopIteration as stop:
+            result = stop.value
+            break
+        finally:
+            CURRENT.reset(token)
+        plan.match_result(mode, scope, f"yield #{count}", given, plan.yields)
+        try:
+            step, value = generator.send, (yield given)
+        except GeneratorExit:
+            generator.close()
+            raise
+        except BaseException as error:
+            step, value = generator.throw, error
+        else:
+            if value is not None:
+                plan.match_result(mode, scope, f"send #{count}", value, plan.sends)
+        count += 1
+    plan.match_result(mode, scope, "return value", result, plan.returns)
+    return result

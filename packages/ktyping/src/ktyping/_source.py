@@ -1,0 +1,198 @@
+"""Writes the wrapper of a function, and its look-up of known verdicts, as code.
+
+The wrapper has the parameters of the function, so that Python itself binds the
+arguments and reports wrong ones. It reads everything from one object, the plan.
+"""
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ktyping._checker import ARRAY, CLASS, Checker
+
+_PLAIN = """\
+def {name}({parameters}):
+    mode{s} = plan{s}.mode or plan{s}.override() or plan{s}.settings.mode
+    if mode{s} == "off":
+        return plan{s}.function({forward})
+    scope{s} = plan{s}.begin(mode{s}, {names})
+    token{s} = plan{s}.enter(scope{s})
+    try:
+        result{s} = plan{s}.function({forward})
+    finally:
+        plan{s}.leave(token{s})
+    return plan{s}.finish(mode{s}, scope{s}, result{s})
+"""
+
+_COROUTINE = """\
+async def {name}({parameters}):
+    mode{s} = plan{s}.mode or plan{s}.override() or plan{s}.settings.mode
+    if mode{s} == "off":
+        return await plan{s}.function({forward})
+    scope{s} = plan{s}.begin(mode{s}, {names})
+    result{s} = await plan{s}.resume(scope{s}, plan{s}.function({forward}))
+    return plan{s}.finish(mode{s}, scope{s}, result{s})
+"""
+
+_GENERATOR = """\
+def {name}({parameters}):
+    mode{s} = plan{s}.mode or plan{s}.override() or plan{s}.settings.mode
+    if mode{s} == "off":
+        return plan{s}.function({forward})
+    scope{s} = plan{s}.begin(mode{s}, {names})
+    return plan{s}.iterate(mode{s}, scope{s}, plan{s}.function({forward}))
+"""
+
+_TEMPLATES = {"plain": _PLAIN, "coroutine": _COROUTINE, "generator": _GENERATOR}
+_LOCALS = ("plan", "mode", "scope", "token", "result")
+
+
+def make_wrapper(
+    function: Callable[..., Any],
+    parameters: Sequence[inspect.Parameter],
+    kind: str,
+    plan: Any,
+) -> Callable[..., Any]:
+    """Returns a function with the parameters of `function` that runs the plan.
+
+    Args:
+      function: The function to wrap.
+      parameters: Its parameters.
+      kind: `plain`, `coroutine` or `generator`.
+      plan: What the wrapper asks: `begin`, `finish` and the rest.
+    """
+    suffix = "_kt"
+    taken = {p.name for p in parameters}
+    while any(name + suffix in taken for name in _LOCALS):
+        suffix += "_"
+    name = function.__name__
+    source = _TEMPLATES[kind].format(
+        name=name if name.isidentifier() else "wrapper",
+        parameters=_declare(parameters),
+        forward=_forward(parameters),
+        names=", ".join(p.name for p in parameters),
+        s=suffix,
+    )
+    label = f"<ktyping wrapper of {function.__qualname__}>"
+    wrapper = _define(source, label, {f"plan{suffix}": plan})
+    wrapper.__defaults__ = function.__defaults__
+    wrapper.__kwdefaults__ = function.__kwdefaults__
+    return wrapper
+
+
+def _declare(parameters: Sequence[inspect.Parameter]) -> str:
+    parts: list[str] = []
+    previous: Any = None
+    for p in parameters:
+        if previous is p.POSITIONAL_ONLY and p.kind is not p.POSITIONAL_ONLY:
+            parts.append("/")
+        starred = previous in (p.KEYWORD_ONLY, p.VAR_POSITIONAL)
+        if p.kind is p.KEYWORD_ONLY and not starred:
+            parts.append("*")
+        default = "" if p.default is p.empty else "=None"
+        parts.append(f"{_stars(p)}{p.name}{default}")
+        previous = p.kind
+    if previous is inspect.Parameter.POSITIONAL_ONLY:
+        parts.append("/")
+    return ", ".join(parts)
+
+
+def _forward(parameters: Sequence[inspect.Parameter]) -> str:
+    return ", ".join(
+        f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{_stars(p)}{p.name}"
+        for p in parameters
+    )
+
+
+def _stars(parameter: inspect.Parameter) -> str:
+    if parameter.kind is parameter.VAR_POSITIONAL:
+        return "*"
+    return "**" if parameter.kind is parameter.VAR_KEYWORD else ""
+
+
+# Values of these classes have no shape; asking their class is quicker than asking
+# for one.
+PLAIN_CLASSES = frozenset({type(None), bool, int, float, complex, str})
+MISS = (KeyError, AttributeError, TypeError)
+
+_BEGIN = """\
+def begin(mode, {names}):
+    try:
+        entry = verdicts[{key}]
+    except MISS:
+        entry = None
+    if entry is None:
+        return slow(mode, ({names}))
+    return {scope}
+"""
+_SCOPE = "Scope(entry.hypotheses, plan, current(), ({names}), entry)"
+_MORE = "more(mode, entry, ({names}))"
+
+_FINISH = """\
+def finish(mode, scope, result):
+    entry = scope.entry
+    if entry is not None and scope.hypotheses is entry.hypotheses:
+        try:
+            if {key} in entry.returns:
+                return result
+        except MISS:
+            pass
+    return slow(mode, scope, result)
+"""
+
+
+def make_begin(
+    names: Sequence[str],
+    checkers: Sequence[Checker],
+    complete: bool,
+    namespace: dict[str, Any],
+) -> Callable[..., Any]:
+    """Returns the look-up of the verdict on the arguments of a call.
+
+    Args:
+      names: Names of the parameters.
+      checkers: Their checkers.
+      complete: Whether the verdict from memory is the whole verdict; if not,
+        `more` in the namespace goes on with it.
+      namespace: `verdicts`, `slow`, `more`, `Scope`, `plan`, `current`.
+    """
+    listed = "".join(f"{name}_, " for name in names)
+    parts = [_key(f"{n}_", c) for n, c in zip(names, checkers, strict=True)]
+    source = _BEGIN.format(
+        names=listed,
+        key="(" + "".join(f"{part}, " for part in parts if part) + ")",
+        scope=(_SCOPE if complete else _MORE).format(names=listed),
+    )
+    constants = {"MISS": MISS, "PLAIN_CLASSES": PLAIN_CLASSES, **namespace}
+    return _define(source, "<ktyping look-up>", constants)
+
+
+def make_finish(checker: Checker, slow: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns the look-up of the verdict on a returned value."""
+    key = f"({_key('result', checker)},)"
+    constants = {"MISS": MISS, "PLAIN_CLASSES": PLAIN_CLASSES, "slow": slow}
+    return _define(_FINISH.format(key=key), "<ktyping look-up>", constants)
+
+
+def _key(name: str, checker: Checker) -> str:
+    """The code of what a verdict depends on (`_plan.key_part` is the same, slow)."""
+    if checker.depends == CLASS:
+        return f"type({name})"
+    if checker.depends != ARRAY:
+        return ""
+    facts = f"type({name}), {name}.shape, {name}.dtype"
+    if always_array(checker):
+        return facts
+    return f"type({name}) if type({name}) in PLAIN_CLASSES else ({facts})"
+
+
+def always_array(checker: Checker) -> bool:
+    """Whether only arrays fit, so that shape and dtype can be asked at once."""
+    return not hasattr(checker, "members")
+
+
+def _define(source: str, label: str, namespace: dict[str, Any]) -> Callable[..., Any]:
+    known = dict(namespace)
+    exec(compile(source, label, "exec"), namespace)
+    (made,) = namespace.keys() - known.keys() - {"__builtins__"}
+    return namespace[made]

@@ -1,0 +1,79 @@
+"""`Shape`, `DType`: annotations for sizes and dtypes themselves."""
+
+import operator
+import typing
+from typing import Any
+
+from ktyping import _dims as d
+from ktyping._checker import Checker, Trial
+from ktyping._failure import explain_shape, summary
+from ktyping._hypothesis import Hypotheses
+from ktyping._interpolate import fill
+from ktyping._parser import parse
+from ktyping._solve import match_shape
+
+
+class ShapeType(Checker):
+    """A list or tuple of whole numbers >= 0, with or without a shape spec.
+
+    `Shape["*b t"]` binds dims as an array of that shape does.
+    """
+
+    __slots__ = ("spec",)
+    has_arrays = True
+
+    def __init__(self, spec: d.Spec | None = None):
+        self.spec = spec
+
+    def __getitem__(self, text: str) -> "ShapeType":
+        if not isinstance(text, str) or self.spec is not None:
+            raise TypeError(
+                f"Shape[...] takes one shape spec, got {text!r}.\n"
+                'Write `Shape["*b n"]`.'
+            )
+        return ShapeType(parse(text))
+
+    def __or__(self, other: Any) -> Any:
+        return typing.Union[self, other]  # noqa: UP007
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ShapeType) and other.spec == self.spec
+
+    def __hash__(self) -> int:
+        return hash((ShapeType, self.spec and self.spec.text))
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts sizes that fit the spec."""
+        sizes = _sizes(value)
+        if sizes is None:
+            message = f"{summary(value)} is not a tuple of whole numbers >= 0"
+            return trial.fail("type", where, message, repr(self), value)
+        if self.spec is None:
+            return hypotheses
+        spec = fill(self.spec, trial.values or {})
+        found = match_shape(spec, sizes, hypotheses, where)
+        if not found and trial.failures is not None:
+            trial.failures.append(explain_shape(spec, sizes, hypotheses, where))
+        return found
+
+    def __repr__(self) -> str:
+        return "Shape" if self.spec is None else f"Shape[{self.spec.text!r}]"
+
+
+def _sizes(value: Any) -> tuple[int, ...] | None:
+    if not isinstance(value, list | tuple):
+        return None
+    sizes: list[int] = []
+    for size in value:
+        if isinstance(size, bool):
+            return None
+        try:
+            sizes.append(operator.index(size))
+        except TypeError:
+            if not hasattr(size, "dimension_as_value"):
+                return None
+            sizes.append(size)
+    return None if any(isinstance(s, int) and s < 0 for s in sizes) else tuple(sizes)
+
+
+Shape = ShapeType()
