@@ -117,8 +117,9 @@ def _check_array(value: Any, path: tuple[str, ...], wide: dict[str, str]) -> np.
             raise
         raise ragged from None
     if array.dtype.kind == "O":
-        raise _ragged(value, path) or _not_numbers(array, path)
-    if array.dtype.kind in "USMm" or array.dtype.fields is not None:
+        ragged = _ragged(value, path) if array.ndim else None
+        raise ragged or _not_numbers(array, path)
+    if array.dtype.kind in "USTMm" or array.dtype.fields is not None:
         raise _not_numbers(array, path)
     if array.ndim == 0:
         raise _errors.DataError(
