@@ -1,0 +1,134 @@
+"""From a Python value to a config value, or the refusal.
+
+The table knows who converts which type. Modules further up enter the types that they
+own, users add theirs with `konfig.register_converter`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+from types import BuiltinFunctionType, EllipsisType, FunctionType, MethodType
+from typing import Any
+
+from konfig._const import Const
+from konfig._errors import ConfigTypeError, short
+from konfig._paths import format_path
+
+ATOMS: frozenset[type] = frozenset(
+    (type(None), bool, int, float, complex, str, bytes, EllipsisType, Const)
+)
+"""Types whose values are stored as they are."""
+
+_TABLE: dict[type, Callable[[Any], Any]] = {}
+_FALLBACKS: list[tuple[Callable[[Any], bool], Callable[[Any], Any]]] = []
+
+
+def below(error: ConfigTypeError, key: Any) -> ConfigTypeError:
+    """Adds the key under which a refused value was to be stored."""
+    error.steps = (key, *error.steps)
+    error.path = format_path(error.steps, "cfg")
+    return error
+
+
+def register_converter(kind: type, convert: Callable[[Any], Any]) -> None:
+    """Teaches configs to store the instances of a type.
+
+    Args:
+      kind: The type; subclasses need their own entry.
+      convert: From an instance to a config value, usually `konfig.call(kind, …)`.
+    """
+    _TABLE[kind] = convert
+
+
+def register_fallback(
+    applies: Callable[[Any], bool], convert: Callable[[Any], Any]
+) -> None:
+    """Enters a conversion that is chosen by a test instead of by the exact type."""
+    _FALLBACKS.append((applies, convert))
+
+
+def convert(value: Any) -> Any:
+    """The config value for a Python value.
+
+    Raises:
+      ConfigTypeError: When the value is a live object that no text could rebuild.
+    """
+    kind = type(value)
+    if kind in ATOMS:
+        return value
+    known = _TABLE.get(kind)
+    if known is not None:
+        return known(value)
+    for applies, fallback in _FALLBACKS:
+        if applies(value):
+            return fallback(value)
+    return _convert_rest(value)
+
+
+def _convert_rest(value: Any) -> Any:
+    as_config = getattr(type(value), "__as_konfig__", None)
+    if as_config is not None:
+        return convert(as_config(value))
+    if isinstance(value, (PurePath, slice)):
+        return value
+    if isinstance(value, type) or _is_function(value):
+        return _const_of(value)
+    raise ConfigTypeError(
+        f"an object of {_kind(value)} cannot stand in a config: {short(value)}",
+        hint=_remedy(value),
+    )
+
+
+def _is_function(value: Any) -> bool:
+    return isinstance(value, (FunctionType, BuiltinFunctionType, MethodType)) or (
+        # jitted and wrapped functions carry the names of what they wrap
+        callable(value)
+        and hasattr(value, "__wrapped__")
+        and hasattr(value, "__qualname__")
+    )
+
+
+def _const_of(value: Any) -> Const:
+    name = qualname_of(value)
+    if name is not None:
+        return Const(name)
+    what = getattr(value, "__qualname__", None) or short(value)
+    if "<lambda>" in what:
+        why = "a lambda has no importable name"
+    elif "<locals>" in what:
+        why = f"{what} is defined inside a function, so it has no importable name"
+    elif isinstance(value, MethodType) or getattr(value, "__self__", None) is not None:
+        why = f"{what} is bound to an object, so it has no importable name"
+    else:
+        why = f"importing {what} by its name does not give the same object back"
+    raise ConfigTypeError(why, hint="define it at the top level of a module")
+
+
+def qualname_of(value: Any) -> str | None:
+    """`"module:attr"` when that name leads back to the very object, else None."""
+    module = getattr(value, "__module__", None)
+    name = getattr(value, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(name, str):
+        return None
+    found: Any = sys.modules.get(module)
+    for attribute in name.split("."):
+        found = getattr(found, attribute, None)
+    same = found is value or (isinstance(value, MethodType) and found == value)
+    return f"{module}:{name}" if same else None
+
+
+def _kind(value: Any) -> str:
+    kind = type(value)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _remedy(value: Any) -> str:
+    name = type(value).__qualname__
+    if isinstance(value, Mapping):
+        return "give a plain dict"
+    return (
+        f"describe it instead of building it: import {name} inside konfig.imports(), "
+        f"or write konfig.call({name}, …), or give {name} a method __as_konfig__"
+    )

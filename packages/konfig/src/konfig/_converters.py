@@ -1,0 +1,97 @@
+"""Objects of the standard library and numpy scalars, as config values."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from konfig import _convert
+from konfig._const import Const
+from konfig._errors import ConfigTypeError, short
+from konfig._node import ConfigDict, new_call
+from konfig._tree import TRUSTED
+
+
+def _call(qualname: str, *args: Any, **kwargs: Any) -> ConfigDict:
+    return new_call(qualname, args, kwargs, TRUSTED)
+
+
+def _is_enum_member(value: Any) -> bool:
+    enum = sys.modules.get("enum")
+    return enum is not None and isinstance(value, enum.Enum)
+
+
+def _enum_member(value: Any) -> Const:
+    name = _convert.qualname_of(type(value))
+    if name is None or type(value).__members__.get(value.name) is not value:
+        raise ConfigTypeError(
+            f"{short(value)} has no importable name",
+            hint="define its enum at the top level of a module",
+        )
+    return Const(f"{name}.{value.name}")
+
+
+def _is_named_tuple(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(type(value), "_fields")
+
+
+def _named_tuple(value: Any) -> ConfigDict:
+    name = _convert.qualname_of(type(value))
+    if name is None:
+        raise ConfigTypeError(
+            f"{type(value).__qualname__} has no importable name: {short(value)}",
+            hint="define it at the top level of a module, or give a tuple or a dict",
+        )
+    names = type(value)._fields
+    return _call(name, **dict(zip(names, value, strict=True)))
+
+
+def _is_partial(value: Any) -> bool:
+    functools = sys.modules.get("functools")
+    return functools is not None and type(value) is functools.partial
+
+
+def _partial(value: Any) -> ConfigDict:
+    return _call("functools:partial", value.func, *value.args, **value.keywords)
+
+
+def _is_array_scalar(value: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.generic):
+        return True
+    jax = sys.modules.get("jax")
+    array = getattr(jax, "Array", None)
+    return array is not None and isinstance(value, array) and value.shape == ()
+
+
+_STANDARD: dict[tuple[str, str], Any] = {
+    ("builtins", "range"): lambda v: _call("builtins:range", v.start, v.stop, v.step),
+    ("datetime", "date"): lambda v: _call("datetime:date", v.year, v.month, v.day),
+    ("datetime", "datetime"): lambda v: _call(
+        "datetime:datetime.fromisoformat", v.isoformat()
+    ),
+    ("datetime", "timedelta"): lambda v: _call(
+        "datetime:timedelta", v.days, v.seconds, v.microseconds
+    ),
+    ("decimal", "Decimal"): lambda v: _call("decimal:Decimal", str(v)),
+    ("fractions", "Fraction"): lambda v: _call(
+        "fractions:Fraction", v.numerator, v.denominator
+    ),
+    ("uuid", "UUID"): lambda v: _call("uuid:UUID", str(v)),
+}
+
+
+def _name(value: Any) -> tuple[str, str]:
+    return type(value).__module__, type(value).__qualname__
+
+
+_convert.register_fallback(_is_enum_member, _enum_member)
+_convert.register_fallback(_is_named_tuple, _named_tuple)
+_convert.register_fallback(_is_partial, _partial)
+_convert.register_fallback(
+    _is_array_scalar, lambda value: _convert.convert(value.item())
+)
+_convert.register_fallback(
+    lambda value: _name(value) in _STANDARD,
+    lambda value: _STANDARD[_name(value)](value),
+)

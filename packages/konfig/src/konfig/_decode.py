@@ -1,0 +1,269 @@
+"""JSON back to configs. Reading imports nothing and runs nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path, PurePath
+from types import NoneType
+from typing import Any
+
+from konfig._const import check_qualname, make_const
+from konfig._convert import convert
+from konfig._encode import VERSION
+from konfig._errors import ConfigCycleError, ConfigValueError, KonfigError, short
+from konfig._keys import RESERVED
+from konfig._list import ConfigList
+from konfig._node import ConfigDict
+from konfig._paths import Parts, format_path, parse
+from konfig._placeholder import UNSET, Placeholder
+from konfig._ref import Expr, Ref
+from konfig._tree import TARGET, TRUSTED, Node, setup
+
+
+def from_json(
+    source: str | bytes | PurePath | Mapping[str, Any] | list[Any],
+    *,
+    trusted: bool = False,
+) -> Any:
+    """Reads what `to_json` wrote.
+
+    Args:
+      source: The text, a path to a file, or the data that a JSON reader gave.
+      trusted: Whether `resolve` may call what the text names. Without it, `resolve`
+        asks for the permission.
+
+    Returns:
+      The config value; nothing was imported.
+
+    Raises:
+      ConfigValueError: With the place, when the text is no JSON or has a broken tag.
+    """
+    origin = "JSON"
+    if isinstance(source, PurePath):
+        origin = str(source)
+        source = Path(source).read_bytes()
+    if isinstance(source, (str, bytes)):
+        source = _loaded(source, origin)
+    return decode(source, trusted=trusted, origin=origin)
+
+
+def decode(data: Any, *, trusted: bool, origin: str | None = None) -> Any:
+    """A config value from JSON data, which is left as it is."""
+    decoder = _Decoder(data, trusted, origin)
+    try:
+        result = decoder.decode(data)
+    except RecursionError:
+        raise ConfigCycleError("the data is nested too deeply") from None
+    except KonfigError as error:
+        error.path = error.path or format_path(decoder.at, "cfg")
+        error.origin = error.origin or origin
+        raise
+    decoder.anchor(result)
+    return result
+
+
+def _loaded(text: str | bytes, origin: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ConfigValueError(
+            f"not JSON: {error.msg}",
+            origin=f"{origin}:{error.lineno}, column {error.colno}",
+        ) from None
+
+
+class _Decoder:
+    def __init__(self, root: Any, trusted: bool, origin: str | None):
+        self._root = root
+        self._flags = TRUSTED if trusted else 0
+        self._trusted = trusted
+        self._origin = origin
+        self._shared: dict[Any, Any] = {}
+        self._refs: list[tuple[Ref, Parts]] = []
+        version = root.get("__konfig__") if isinstance(root, Mapping) else None
+        if version is not None and version != VERSION:
+            raise ConfigValueError(
+                f"written in format {version!r}; this konfig reads {VERSION}",
+                hint="update konfig",
+            )
+        # Without our header the text may be Kauldron's, which writes 3 as '__raw__=3'.
+        self._old_keys = version is None
+        self.at: list[Any] = []
+
+    def decode(self, data: Any) -> Any:
+        """The config value for JSON data: one frame per level."""
+        if isinstance(data, Mapping) and not isinstance(data, Node):
+            if "__id__" in data and data["__id__"] in self._shared:
+                return self._shared[data["__id__"]]
+            tag = _tag_of(data)
+            if tag is not None:
+                return self._decode_tag(tag, data)
+            node = self._blank(data)
+            fields = node._konfig_fields
+            for key, item in data.items():
+                if key in ("__id__", "__konfig__"):
+                    continue
+                if self._old_keys and isinstance(key, str):
+                    key = _old_key(key)
+                self.at.append(key)
+                if key == TARGET:
+                    check_qualname(item)
+                fields[key] = self.decode(item)
+                self.at.pop()
+            return node
+        if type(data) is list:
+            items = ConfigList()
+            for index, item in enumerate(data):
+                self.at.append(index)
+                list.append(items, self.decode(item))
+                self.at.pop()
+            return items
+        if isinstance(data, (str, int, float, type(None))):
+            return data
+        # Config values may stand among raw data; live objects are refused here.
+        return convert(data)
+
+    def _blank(self, data: Mapping[Any, Any]) -> ConfigDict:
+        if data.keys() == {"__id__"}:
+            raise ConfigValueError(f"no earlier part has the id {data['__id__']!r}")
+        node = ConfigDict.__new__(ConfigDict)
+        setup(node, {}, self._flags, self._origin)
+        if "__id__" in data:
+            self._shared[data["__id__"]] = node
+        return node
+
+    def _decode_tag(self, tag: str, data: Mapping[Any, Any]) -> Any:
+        extra = data.keys() - {tag, "__id__", "__konfig__", *_COMPANIONS.get(tag, ())}
+        if extra:
+            raise ConfigValueError(
+                f"{tag!r} does not stand beside {sorted(extra, key=str)}"
+            )
+        if tag == "__items__":
+            node = self._blank(data)
+            for key, item in data[tag]:
+                key = self.decode(key)
+                node._konfig_fields[key] = self.decode(item)
+            return node
+        if tag == "__ref__":
+            made: Any = Ref(None, parse(data[tag]), self._trusted)
+            self._refs.append((made, parse(data.get("__anchor__", ""))))
+        elif tag == "__expr__":
+            op, *args = data[tag]
+            args = [self.decode(arg) for arg in args]
+            named = data.get("__kwargs__", {})
+            named = {key: self.decode(item) for key, item in named.items()}
+            made = Expr(op, tuple(args), named, self._trusted)
+        elif tag == "__const__":
+            made = make_const(check_qualname(data[tag]), self._trusted)
+        elif tag == "__placeholder__":
+            made = self._placeholder(data[tag])
+        else:
+            made = self._simple(tag, data[tag])
+        if "__id__" in data:
+            self._shared[data["__id__"]] = made
+        return made
+
+    def _simple(self, tag: str, data: Any) -> Any:
+        try:
+            return _SIMPLE[tag](self.decode, data)
+        except (TypeError, ValueError, AttributeError) as error:
+            if isinstance(error, KonfigError):
+                raise
+            raise ConfigValueError(f"broken {tag!r}: {short(data)}") from None
+
+    def _placeholder(self, data: Mapping[str, Any]) -> Placeholder:
+        names = data.get("type", "builtins:object")
+        kinds = [
+            _class(name) for name in ([names] if isinstance(names, str) else names)
+        ]
+        kind = kinds[0]
+        for other in kinds[1:]:
+            both = isinstance(kind, (type, type(int | str))) and isinstance(other, type)
+            kind = kind | other if both else make_const("builtins:object", True)
+        return Placeholder(
+            kind,
+            self.decode(data.get("default")),
+            bool(data.get("required", False)),
+            data.get("doc", ""),
+            self.decode(data["value"]) if "value" in data else UNSET,
+        )
+
+    def anchor(self, root: Any) -> None:
+        """Ties the references to the finished tree."""
+        for ref, parts in self._refs:
+            anchor = root
+            for key in parts:
+                stored = anchor._konfig_fields if isinstance(anchor, Node) else anchor
+                try:
+                    anchor = stored[key]
+                except (KeyError, IndexError, TypeError):
+                    text = format_path(parts, "cfg")
+                    raise ConfigValueError(f"{text} is not there for {ref!r}") from None
+            object.__setattr__(ref, "__konfig_anchor__", anchor)
+
+
+_COMPANIONS = {"__ref__": ("__anchor__",), "__expr__": ("__kwargs__",)}
+
+_Decode = Callable[[Any], Any]
+
+
+def _bytes(decode: _Decode, data: Any) -> bytes:
+    import binascii
+
+    return binascii.a2b_base64(data)
+
+
+_SIMPLE: dict[str, Callable[[_Decode, Any], Any]] = {
+    "__tuple__": lambda decode, data: tuple([decode(item) for item in data]),
+    "__set__": lambda decode, data: {decode(item) for item in data},
+    "__frozenset__": lambda decode, data: frozenset([decode(item) for item in data]),
+    "__float__": lambda decode, data: float(data),
+    "__bytes__": _bytes,
+    "__complex__": lambda decode, data: complex(*[decode(part) for part in data]),
+    "__slice__": lambda decode, data: slice(*[decode(part) for part in data]),
+    "__ellipsis__": lambda decode, data: ...,
+    "__path__": lambda decode, data: Path(data),
+}
+
+_TAGS = frozenset((*_SIMPLE, *_COMPANIONS, "__const__", "__placeholder__", "__items__"))
+_NOT_ALONE = RESERVED - _TAGS - {"__id__", "__konfig__"}
+
+
+def _tag_of(data: Mapping[Any, Any]) -> str | None:
+    """The tag of an object, which stands first or behind the header."""
+    for key in data:
+        if isinstance(key, str) and key[:2] == "__":
+            if key in _TAGS:
+                return key
+            if key in _NOT_ALONE:
+                raise ConfigValueError(f"{key!r} stands alone")
+            if key == TARGET:
+                if "__const__" in data:
+                    raise ConfigValueError(
+                        "both '__qualname__' and '__const__' in one object"
+                    )
+                return None
+    return None
+
+
+def _class(name: str) -> Any:
+    """A built-in class by its name; any other class stays a name."""
+    import builtins
+
+    module, _, rest = check_qualname(name).partition(":")
+    found = getattr(builtins, rest, None) if module == "builtins" else None
+    if isinstance(found, type):
+        return found
+    return NoneType if name == "builtins:NoneType" else make_const(name, True)
+
+
+def _old_key(key: str) -> Any:
+    if not key.startswith("__raw__="):
+        return key
+    import ast
+
+    try:
+        return ast.literal_eval(key.removeprefix("__raw__="))
+    except (ValueError, SyntaxError):
+        return key

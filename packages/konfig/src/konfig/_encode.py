@@ -1,0 +1,227 @@
+"""Configs as JSON, without loss: what JSON lacks is written as a tagged object."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import PurePath
+from types import EllipsisType
+from typing import Any
+
+from konfig._const import Const
+from konfig._errors import ConfigValueError, SerializationError, short
+from konfig._origin import describe
+from konfig._paths import Parts, format_path
+from konfig._placeholder import UNSET, Placeholder
+from konfig._ref import Expr, Lazy, LocalFunction, Ref
+from konfig._ref_eval import read
+from konfig._tree import Node, node_paths, stored_items, walk
+
+VERSION = 1
+"""What `"__konfig__"` says at the root of a file."""
+
+_NATIVE = frozenset((type(None), bool, int, str))
+
+
+def encode_text(
+    value: Any,
+    *,
+    indent: int | None = None,
+    sort_keys: bool = False,
+    refs: str = "keep",
+) -> str:
+    """A config value as strictly valid JSON, read back by `konfig.from_json`.
+
+    Args:
+      value: A config value.
+      indent: Spaces per level; None writes one line.
+      sort_keys: Whether fields come in the order of their names.
+      refs: `"keep"` writes references as such, `"resolve"` writes their values.
+
+    Raises:
+      SerializationError: With the path of what has no form in JSON.
+      ConfigCycleError: When the config contains itself.
+    """
+    if refs not in ("keep", "resolve"):
+        raise ConfigValueError(f"refs is 'keep' or 'resolve', not {refs!r}")
+    encoder = _Encoder(value, sort_keys, refs == "resolve")
+    data = encoder.encode(value)
+    if isinstance(data, dict):
+        data = {"__konfig__": VERSION, **data}
+    return json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def encode_plain(value: Any) -> Any:
+    """A scalar or container without references, as JSON data."""
+    return _Encoder(value, True, False).encode(value)
+
+
+class _Encoder:
+    def __init__(self, root: Any, sort_keys: bool, resolve_refs: bool):
+        self._root = root
+        self._sort_keys = sort_keys
+        self._resolve_refs = resolve_refs
+        self._written: dict[int, dict[str, Any]] = {}
+        self._open: set[int] = set()
+        self._ids = 0
+        self._paths: dict[int, Parts] | None = None
+
+    def encode(self, value: Any) -> Any:
+        """The JSON data of a value: one frame per level, whatever the kind."""
+        if type(value) in _NATIVE:
+            return value
+        if isinstance(value, Node):
+            mark = id(value)
+            if mark in self._written:
+                return self._again(mark)
+            out: dict[str, Any] = {}
+            self._written[mark] = out
+            self._open.add(mark)
+            for key, item in self._ordered(value._konfig_fields):
+                if type(key) is not str:
+                    return self._encode_items(value, out)
+                out[key] = item if type(item) in _NATIVE else self.encode(item)
+            self._open.discard(mark)
+            return out
+        if isinstance(value, list):
+            items = []
+            for item in list.__iter__(value):
+                items.append(item if type(item) in _NATIVE else self.encode(item))
+            return items
+        if isinstance(value, tuple):
+            items = []
+            for item in value:
+                items.append(self.encode(item))
+            return {"__tuple__": items}
+        return self._encode_special(value)
+
+    def _ordered(self, fields: dict[Any, Any]) -> Any:
+        if not self._sort_keys:
+            return fields.items()
+        return sorted(fields.items(), key=lambda pair: (str(pair[0]), repr(pair[0])))
+
+    def _encode_items(self, node: Node, out: dict[str, Any]) -> dict[str, Any]:
+        """A mapping with keys that are no texts."""
+        out.clear()
+        out["__items__"] = [
+            [self.encode(key), self.encode(item)]
+            for key, item in self._ordered(node._konfig_fields)
+        ]
+        self._open.discard(id(node))
+        return out
+
+    def _again(self, mark: int) -> dict[str, Any]:
+        """A later use of something shared: its number alone."""
+        if mark in self._open:
+            for _ in walk(self._root):  # raises, naming the path
+                pass
+        first = self._written[mark]
+        if "__id__" not in first:
+            first["__id__"] = self._ids
+            self._ids += 1
+        return {"__id__": first["__id__"]}
+
+    def _encode_special(self, value: Any) -> Any:
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"__float__": repr(value)}
+        if isinstance(value, Const):
+            return {"__const__": value.__const__}
+        if isinstance(value, (Lazy, Placeholder)) and self._resolve_refs:
+            return self.encode(read(value))
+        if isinstance(value, Lazy):
+            return self._encode_lazy(value)
+        if isinstance(value, Placeholder):
+            return self._encode_placeholder(value)
+        if isinstance(value, (set, frozenset)):
+            items = [self.encode(item) for item in value]
+            return {f"__{type(value).__name__}__": sorted(items, key=json.dumps)}
+        if isinstance(value, bytes):
+            import binascii
+
+            return {"__bytes__": binascii.b2a_base64(value, newline=False).decode()}
+        if isinstance(value, complex):
+            return {"__complex__": [self.encode(value.real), self.encode(value.imag)]}
+        if isinstance(value, slice):
+            bounds = (value.start, value.stop, value.step)
+            return {"__slice__": [self.encode(bound) for bound in bounds]}
+        if isinstance(value, EllipsisType):
+            return {"__ellipsis__": True}
+        if isinstance(value, PurePath):
+            return {"__path__": value.as_posix()}
+        raise self._refused(value)
+
+    def _encode_lazy(self, lazy: Any) -> Any:
+        mark = id(lazy)
+        if mark in self._written:
+            return self._again(mark)
+        out: dict[str, Any] = {}
+        if isinstance(lazy, Ref):
+            out["__ref__"] = format_path(lazy.__konfig_path__)
+            anchor = self._anchor_of(lazy)
+            if anchor:
+                out["__anchor__"] = format_path(anchor)
+            return out
+        self._written[mark] = out
+        args = [self.encode(arg) for arg in lazy.__konfig_args__]
+        out["__expr__"] = [lazy.__konfig_op__, *args]
+        if lazy.__konfig_kwargs__:
+            named = lazy.__konfig_kwargs__.items()
+            out["__kwargs__"] = {key: self.encode(arg) for key, arg in named}
+        return out
+
+    def _anchor_of(self, ref: Any) -> Parts:
+        if self._paths is None:
+            self._paths = node_paths(self._root)
+        anchor = ref.__konfig_anchor__
+        if anchor is self._root:
+            return ()
+        found = self._paths.get(id(anchor))
+        if found is None:
+            raise SerializationError(
+                f"{ref!r} reads a config outside the one that is written",
+                path=self._path_of(ref),
+                hint="write the outer config, or use refs='resolve'",
+            )
+        return found
+
+    def _encode_placeholder(self, declared: Placeholder) -> Any:
+        names = declared.type_names
+        out: dict[str, Any] = {
+            "type": names[0] if len(names) == 1 else list(names),
+            "required": declared.required,
+        }
+        if declared.default is not None:
+            out["default"] = self.encode(declared.default)
+        if declared.doc:
+            out["doc"] = declared.doc
+        if declared.value is not UNSET:
+            out["value"] = self.encode(declared.value)
+        return {"__placeholder__": out}
+
+    def _refused(self, value: Any) -> SerializationError:
+        if isinstance(value, LocalFunction):
+            return SerializationError(
+                f"a reference calls {value!r}, which has no importable name",
+                path=self._path_of(value),
+                hint="define it at the top level of a module, or use refs='resolve'",
+                origin=describe(value.origin),
+            )
+        return SerializationError(
+            f"{type(value).__qualname__} has no form in JSON: {short(value)}",
+            path=self._path_of(value),
+        )
+
+    def _path_of(self, wanted: Any) -> str | None:
+        """Where a stored value lies, itself or inside an expression."""
+        for parts, value in walk(self._root):
+            for key, item in stored_items(value):
+                if item is wanted or _holds(item, wanted):
+                    return format_path((*parts, key), "cfg")
+        return None
+
+
+def _holds(value: Any, wanted: Any) -> bool:
+    if not isinstance(value, Expr):
+        return False
+    operands = (*value.__konfig_args__, *value.__konfig_kwargs__.values())
+    return any(item is wanted or _holds(item, wanted) for item in operands)

@@ -1,0 +1,91 @@
+"""What a node says about a field that is not there, or may not be set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from konfig._errors import (
+    ConfigAttributeError,
+    ConfigIndexError,
+    ConfigKeyError,
+    KonfigError,
+    LockedError,
+    did_you_mean,
+    joined,
+    listed,
+)
+from konfig._repr import name_of
+from konfig._tree import TARGET, Node, target_of, where
+
+
+def describe(node: Node) -> str:
+    """`"the call of optax:adam"` or `"the mapping"`."""
+    target = target_of(node)
+    return f"the call of {target}" if target else "the mapping"
+
+
+def names_of(node: Node) -> list[Any]:
+    """The fields of a node, without its target."""
+    return [key for key in node._konfig_fields if key != TARGET]
+
+
+def missing(node: Node, key: Any, kind: type[KonfigError]) -> KonfigError:
+    """The error for reading a field that a node does not have."""
+    names = names_of(node)
+    dotted = ""
+    if kind is ConfigKeyError and _crosses_child(node, key):
+        dotted = f"a path is read by konfig.get_path(cfg, {key!r})"
+    node_attribute = ""
+    if kind is ConfigAttributeError and target_of(node):
+        node_attribute = (
+            f"{name_of(target_of(node))}(…) is not built before konfig.resolve, so "
+            "only its arguments can be read"
+        )
+    near = did_you_mean(key, names)
+    return kind(
+        f"{describe(node)} has no field {key!r}",
+        hint=joined(near, dotted, f"fields: {listed(names)}", node_attribute),
+        origin=where(node),
+    )
+
+
+def crossing(node: Node, key: Any) -> KonfigError | None:
+    """The error for writing a flat key that looks like a path, or None."""
+    if not _crosses_child(node, key):
+        return None
+    return ConfigKeyError(
+        f"{key!r} looks like a path: the field {key.partition('.')[0]!r} exists",
+        hint=f"use konfig.set_path(cfg, {key!r}, value)",
+    )
+
+
+def _crosses_child(node: Node, key: Any) -> bool:
+    if not isinstance(key, str) or "." not in key:
+        return False
+    child = node._konfig_fields.get(key.partition(".")[0])
+    return isinstance(child, (Node, list))
+
+
+def no_position(
+    node: Node, index: int, count: int, *, gap: bool = False
+) -> KonfigError:
+    """The error for a positional argument that is not there."""
+    some = "1 positional argument" if count == 1 else f"{count} positional arguments"
+    why = f"; the next free position is {count}" if gap else ""
+    return ConfigIndexError(
+        f"{target_of(node)} has {some}, so there is no position {index}{why}",
+        origin=where(node),
+    )
+
+
+def locked(node: Node, key: Any, mode: str) -> LockedError:
+    """The error for a change that the lock forbids."""
+    what = f"field {key!r} cannot be changed" if mode == "all" else f"no field {key!r}"
+    return LockedError(
+        f"{describe(node)} is locked: {what}",
+        hint=joined(
+            did_you_mean(key, names_of(node)) if mode == "keys" else "",
+            "change it inside 'with cfg.unlocked():'",
+        ),
+        origin=where(node),
+    )

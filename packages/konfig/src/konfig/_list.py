@@ -1,0 +1,206 @@
+"""Lists of config values: checked on every change, references read on access."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from konfig import _compare, _convert, _copy
+from konfig._errors import ConfigTypeError, LockedError
+from konfig._placeholder import Placeholder
+from konfig._ref import Lazy
+from konfig._ref_eval import read
+from konfig._repr import code_of
+from konfig._tree import Node
+
+
+class ConfigList(list):
+    """A list inside a config.
+
+    What enters is converted as in a `ConfigDict`; what cannot stand in a config is
+    refused at the mutator that was called.
+
+    Args:
+      items: The first items.
+
+    Raises:
+      ConfigTypeError: When an item is a live object.
+    """
+
+    __slots__ = ("_konfig_lock",)
+    _konfig_lock: str | None
+
+    def __init__(self, items: Iterable[Any] = (), /):
+        super().__init__(_converted(items))
+        self._konfig_lock = None
+
+    def __getitem__(self, index: Any) -> Any:
+        found = super().__getitem__(index)
+        if isinstance(index, slice):
+            return ConfigList(found)
+        return read(found) if isinstance(found, (Lazy, Placeholder)) else found
+
+    def __iter__(self) -> Iterator[Any]:
+        for item in super().__iter__():
+            yield read(item) if isinstance(item, (Lazy, Placeholder)) else item
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._check_lock()
+        if isinstance(index, slice):
+            super().__setitem__(index, _converted(value))
+            return
+        try:
+            value = _convert.convert(value)
+            declared = super().__getitem__(index)
+            if isinstance(declared, Placeholder) and not isinstance(value, Placeholder):
+                value = declared.filled(value)
+        except ConfigTypeError as error:
+            raise _convert.below(error, index) from None
+        super().__setitem__(index, value)
+
+    def __delitem__(self, index: Any) -> None:
+        self._check_lock()
+        super().__delitem__(index)
+
+    def append(self, value: Any, /) -> None:
+        """Adds one item at the end."""
+        self._check_lock()
+        super().append(_converted([value], first=len(self))[0])
+
+    def extend(self, values: Iterable[Any], /) -> None:
+        """Adds items at the end; all of them or none."""
+        self._check_lock()
+        super().extend(_converted(values, first=len(self)))
+
+    def insert(self, index: Any, value: Any, /) -> None:
+        """Adds one item before a position."""
+        self._check_lock()
+        super().insert(index, _converted([value], first=index)[0])
+
+    def pop(self, index: Any = -1, /) -> Any:
+        """Removes an item and gives it."""
+        self._check_lock()
+        value = self[index]
+        super().__delitem__(index)
+        return value
+
+    def remove(self, value: Any, /) -> None:
+        """Removes the first equal item."""
+        self._check_lock()
+        super().remove(value)
+
+    def clear(self) -> None:
+        """Removes every item."""
+        self._check_lock()
+        super().clear()
+
+    def sort(self, **options: Any) -> None:
+        """Sorts in place, by the values that references have now."""
+        self._check_lock()
+        super().__setitem__(slice(None), sorted(self, **options))
+
+    def reverse(self) -> None:
+        """Reverses in place."""
+        self._check_lock()
+        super().reverse()
+
+    def copy(self) -> ConfigList:
+        """A list of the same items."""
+        return ConfigList(super().__iter__())
+
+    def __add__(self, other: Any, /) -> Any:
+        if not isinstance(other, list):
+            return NotImplemented
+        return ConfigList([*super().__iter__(), *list.__iter__(other)])
+
+    def __iadd__(self, other: Any, /) -> Any:
+        self.extend(other)
+        return self
+
+    def __imul__(self, count: Any, /) -> Any:
+        self._check_lock()
+        return super().__imul__(count)
+
+    def __contains__(self, value: Any, /) -> bool:
+        return any(_compare.equal(item, value) for item in super().__iter__())
+
+    def __eq__(self, other: Any, /) -> bool:
+        if not isinstance(other, list):
+            return NotImplemented
+        return _compare.equal(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return code_of(self)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return _copy.deepcopy(self, memo)
+
+    def __reduce__(self) -> Any:
+        return type(self), (), None, list.__iter__(self)
+
+    def _check_lock(self) -> None:
+        if self._konfig_lock == "all":
+            raise LockedError(
+                f"the list is locked: {code_of(self)[:60]}",
+                hint="change it inside 'with cfg.unlocked():'",
+            )
+
+
+def _converted(items: Iterable[Any], first: int = 0) -> list[Any]:
+    # Stored references are taken over, not read.
+    stored = list.__iter__(items) if isinstance(items, list) else items
+    result = []
+    for index, item in enumerate(stored, first):
+        try:
+            result.append(_convert.convert(item))
+        except ConfigTypeError as error:
+            raise _convert.below(error, index) from None
+    return result
+
+
+def _convert_list(value: list[Any]) -> ConfigList:
+    made = ConfigList.__new__(ConfigList)
+    list.__init__(made, ())
+    made._konfig_lock = None
+    for index, item in enumerate(list.__iter__(value)):
+        try:
+            list.append(made, _convert.convert(item))
+        except ConfigTypeError as error:
+            raise _convert.below(error, index) from None
+    return made
+
+
+def _convert_tuple(value: tuple[Any, ...]) -> tuple[Any, ...]:
+    made = []
+    for index, item in enumerate(value):
+        try:
+            made.append(_convert.convert(item))
+        except ConfigTypeError as error:
+            raise _convert.below(error, index) from None
+    return tuple(made)
+
+
+def _set_converter(kind: Any) -> Any:
+    def convert_set(value: Any) -> Any:
+        items = [_convert.convert(item) for item in value]
+        for item in items:
+            if isinstance(item, (Node, Lazy, list)):
+                raise ConfigTypeError(
+                    f"a {kind.__name__} in a config holds scalars, tuples and "
+                    f"constants, not {type(item).__name__}",
+                    hint="use a list",
+                )
+        return kind(items)
+
+    return convert_set
+
+
+_convert.register_converter(ConfigList, lambda value: value)
+_convert.register_converter(list, _convert_list)
+_convert.register_converter(tuple, _convert_tuple)
+_convert.register_converter(set, _set_converter(set))
+_convert.register_converter(frozenset, _set_converter(frozenset))

@@ -1,0 +1,388 @@
+"""ConfigDict: a mapping, or the description of a call, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from typing import Any
+
+from konfig import _compare, _convert, _copy, _faults, _lock
+from konfig._const import check_qualname, dotted, make_const
+from konfig._encode import encode_text
+from konfig._errors import (
+    ConfigAttributeError,
+    ConfigCycleError,
+    ConfigIndexError,
+    ConfigKeyError,
+    ConfigTypeError,
+    ConfigValueError,
+    KonfigError,
+)
+from konfig._keys import (
+    RESERVED,
+    count_positional,
+    is_call,
+    positional_slot,
+    stored_key,
+    writable_key,
+)
+from konfig._origin import capture
+from konfig._paths import format_path
+from konfig._placeholder import Placeholder
+from konfig._ref import Expr, Ref
+from konfig._ref_eval import read
+from konfig._repr import code_of
+from konfig._tree import TARGET, Node, mark, set_flag, setup, where
+
+_DEFERRED = (Ref, Expr, Placeholder)
+
+
+class ConfigDict(Node, MutableMapping):
+    """Nested fields, read and written as attributes or items.
+
+    With the key `__qualname__` the node describes a call of that target with the
+    other fields as arguments, the positional ones under `"0"`, `"1"`, and so on.
+    `konfig.resolve` makes the call; until then it is data.
+
+    Args:
+      given: A mapping or pairs of key and value. Another `ConfigDict` gives its
+        children, which are shared then; `konfig.deepcopy` makes independent ones.
+      **fields: More fields.
+
+    Raises:
+      ConfigTypeError: When a value is a live object instead of data.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, given: Any = None, /, **fields: Any):
+        setup(self, {}, 0, capture())
+        pairs: dict[Any, Any] = {}
+        if isinstance(given, Node):
+            pairs.update(given._konfig_fields)
+            set_flag(self, given._konfig_flags, True)
+        elif given is not None:
+            pairs.update(given)
+        pairs.update(fields)
+        if "__const__" in pairs:
+            raise ConfigValueError(
+                "a constant is no mapping", hint="use konfig.Const('module:name')"
+            )
+        try:
+            _fill(self._konfig_fields, pairs)
+        except RecursionError:
+            raise _too_deep() from None
+
+    # Reading
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:1] == "_" and (name[:8] == "_konfig_" or name[:2] == "__"):
+            if name != TARGET:
+                raise AttributeError(f"a config has no attribute {name!r}")
+        found = self._konfig_fields.get(name, _MISSING)
+        if found is _MISSING:
+            slot = positional_slot(self, name)
+            if slot is None:
+                raise _faults.missing(self, name, ConfigAttributeError)
+            return self[slot]
+        if isinstance(found, _DEFERRED):
+            return _read_field(self, name, found)
+        return found
+
+    def __getitem__(self, key: Any) -> Any:
+        key = stored_key(self, key)
+        found = self._konfig_fields.get(key, _MISSING)
+        if found is _MISSING:
+            slot = positional_slot(self, key)
+            if slot is None:
+                raise _faults.missing(self, key, ConfigKeyError)
+            found = self._konfig_fields[slot]
+        if isinstance(found, _DEFERRED):
+            return _read_field(self, key, found)
+        return found
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._konfig_fields)
+
+    def __len__(self) -> int:
+        return len(self._konfig_fields)
+
+    def __contains__(self, key: Any) -> bool:
+        if isinstance(key, int) and not isinstance(key, bool) and is_call(self):
+            return key in self._konfig_fields or str(key) in self._konfig_fields
+        return key in self._konfig_fields
+
+    def __dir__(self) -> list[str]:
+        names = [key for key in self._konfig_fields if isinstance(key, str)]
+        return [*names, *_METHODS]
+
+    @property
+    def ref(self) -> Any:
+        """A lazy view: `cfg.ref.a.b` is the value that `a.b` has when it is read."""
+        return Ref(self)
+
+    # Writing
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _METHODS:
+            raise ConfigAttributeError(
+                f"{name!r} is a method of every config",
+                hint=f"use cfg[{name!r}] = …",
+            )
+        if name.startswith("__") and name != TARGET:
+            raise ConfigAttributeError(f"a config takes no attribute {name!r}")
+        try:
+            self[name] = value
+        except ConfigKeyError as error:
+            raise ConfigAttributeError(error.message, hint=error.hint) from None
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        key = writable_key(self, key)
+        try:
+            value = _convert.convert(value)
+            declared = self._konfig_fields.get(key)
+            if isinstance(declared, Placeholder) and not isinstance(value, _DEFERRED):
+                value = declared.filled(value)
+        except ConfigTypeError as error:
+            raise _convert.below(error, key) from None
+        except RecursionError:
+            raise _too_deep() from None
+        if key == TARGET:
+            self._retarget(value)
+        _lock.inherit(self, value)
+        self._konfig_fields[key] = value
+        mark(self, key, capture())
+
+    def _retarget(self, value: Any) -> None:
+        if value != self._konfig_fields.get(TARGET):
+            set_flag(self, self._konfig_flags, False)
+        check_qualname(value)
+
+    def __delattr__(self, name: str) -> None:
+        if name not in self._konfig_fields:
+            raise _faults.missing(self, name, ConfigAttributeError)
+        del self[name]
+
+    def __delitem__(self, key: Any) -> None:
+        key = stored_key(self, key)
+        _lock.check(self, key, removing=True)
+        if key not in self._konfig_fields:
+            raise _faults.missing(self, key, ConfigKeyError)
+        if is_call(self) and isinstance(key, str) and key.isdecimal():
+            if int(key) != count_positional(self) - 1:
+                raise ConfigIndexError(
+                    f"only the last positional argument can be deleted, not {key}: "
+                    "the later ones would move",
+                )
+        del self._konfig_fields[key]
+
+    def update(self, other: Any = (), /, **fields: Any) -> None:
+        """Merges deeply; a node with another target replaces the one that was there.
+
+        Args:
+          other: A mapping or pairs.
+          **fields: More fields.
+        """
+        incoming = other if isinstance(other, Node) and not fields else None
+        if incoming is None:
+            incoming = ConfigDict(other, **fields)
+        for key, value in incoming._konfig_fields.items():
+            current = self._konfig_fields.get(key)
+            if isinstance(value, ConfigDict) and isinstance(current, ConfigDict):
+                if current is value or _merges(current, value):
+                    current.update(value)
+                    continue
+            self[key] = value
+
+    def __or__(self, other: Any) -> Any:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        result = _copy.deepcopy(self)
+        result.update(_copy.moved(ConfigDict(other), other, result))
+        return result
+
+    def __ror__(self, other: Any) -> Any:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return ConfigDict(other) | self
+
+    def __ior__(self, other: Any) -> Any:
+        self.update(other)
+        return self
+
+    def copy(self) -> Any:
+        """A copy of the top level; the children are shared."""
+        return _copy.shallow(self)
+
+    # Locks
+
+    def lock(self, mode: str = "keys") -> None:
+        """Forbids changes here and below.
+
+        Args:
+          mode: `"keys"` forbids new fields, `"all"` forbids every change.
+        """
+        _lock.lock(self, mode)
+
+    @contextmanager
+    def unlocked(self) -> Iterator[Any]:
+        """Allows every change inside the block, here and below."""
+        with _lock.unlocked(self):
+            yield self
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether `lock` forbids some changes."""
+        return self._konfig_lock is not None
+
+    # Other forms
+
+    def to_json(self, **options: Any) -> str:
+        """The config as JSON text; see `konfig.to_json`."""
+        return encode_text(self, **options)
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Plain nested dicts and lists, with references read."""
+        return {key: _plain(self[key]) for key in self}
+
+    def __eq__(self, other: Any) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return _compare.equal(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return code_of(self)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return _copy.deepcopy(self, memo)
+
+    def __reduce__(self) -> Any:
+        return _blank, (type(self),), _state_of(self), None, None, _set_state
+
+    def _ipython_key_completions_(self) -> list[Any]:
+        return list(self._konfig_fields)
+
+
+_MISSING = object()
+_METHODS = frozenset(name for name in dir(ConfigDict) if not name.startswith("_"))
+
+
+def new_call(
+    qualname: str, args: Iterable[Any], kwargs: Mapping[str, Any], flags: int
+) -> ConfigDict:
+    """A call node from arguments, converted.
+
+    Raises:
+      ConfigTypeError: When an argument cannot stand in a config.
+    """
+    node = ConfigDict.__new__(ConfigDict)
+    fields: dict[Any, Any] = {TARGET: qualname}
+    setup(node, fields, flags, capture())
+    atoms, convert = _convert.ATOMS, _convert.convert
+    key: Any = None
+    try:
+        for index, value in enumerate(args):
+            key = str(index)
+            fields[key] = value if type(value) in atoms else convert(value)
+        for key, value in kwargs.items():
+            if key[:2] == "__" and (key in RESERVED or key in (TARGET, "__const__")):
+                raise ConfigValueError(f"{key!r} cannot be an argument of a call")
+            fields[key] = value if type(value) in atoms else convert(value)
+    except ConfigTypeError as error:
+        raise _convert.below(error, key) from None
+    return node
+
+
+def _fill(fields: dict[Any, Any], given: Mapping[Any, Any]) -> None:
+    """Converts the values of a mapping into the fields of a node."""
+    call = TARGET in given
+    atoms, convert = _convert.ATOMS, _convert.convert
+    for key, value in given.items():
+        if key in RESERVED:
+            raise ConfigValueError(
+                f"{key!r} has a meaning in JSON and cannot be a key",
+                hint="read JSON with konfig.from_json",
+            )
+        if call and isinstance(key, int) and not isinstance(key, bool):
+            key = str(key)
+        if key == TARGET:
+            check_qualname(value)
+        try:
+            fields[key] = value if type(value) in atoms else convert(value)
+        except ConfigTypeError as error:
+            raise _convert.below(error, key) from None
+
+
+def _from_mapping(given: Mapping[Any, Any]) -> Any:
+    """A node from a raw mapping; a target in it was named by data: not trusted."""
+    if "__const__" in given:
+        if len(given) != 1:
+            raise ConfigValueError("a constant has the one key '__const__'")
+        return make_const(given["__const__"], trusted=False)
+    node = ConfigDict.__new__(ConfigDict)
+    setup(node, {}, 0, capture())
+    _fill(node._konfig_fields, given)
+    return node
+
+
+def _read_field(node: Node, key: Any, stored: Any) -> Any:
+    try:
+        return read(stored)
+    except KonfigError as error:
+        if error.path is None:
+            error.path = format_path([key], "cfg")
+            error.origin = error.origin or where(node, key)
+        raise
+
+
+def _merges(current: Node, incoming: Node) -> bool:
+    """Whether a node is changed by another, instead of being replaced by it."""
+    new = incoming._konfig_fields.get(TARGET)
+    if new is None:
+        return True
+    old = current._konfig_fields.get(TARGET)
+    return isinstance(old, str) and dotted(old) == dotted(new)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, ConfigDict):
+        return value.to_dict()
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple([_plain(item) for item in value])
+    return value
+
+
+def _too_deep() -> ConfigCycleError:
+    return ConfigCycleError(
+        "the value contains itself, or is nested too deeply for the recursion limit"
+    )
+
+
+def _blank(kind: type) -> Any:
+    """An empty node; pickle fills it later, so that references may point to it."""
+    return kind.__new__(kind)
+
+
+def _state_of(node: Node) -> Any:
+    return {
+        name: getattr(node, name)
+        for name in Node.__slots__
+        if name.startswith("_konfig_")
+    }
+
+
+def _set_state(node: Node, state: dict[str, Any]) -> None:
+    for name, value in state.items():
+        object.__setattr__(node, name, value)
+
+
+_convert.register_converter(ConfigDict, lambda node: node)
+_convert.register_converter(dict, _from_mapping)
+_convert.register_fallback(lambda value: isinstance(value, Node), lambda node: node)
+_convert.register_fallback(lambda value: isinstance(value, Mapping), _from_mapping)

@@ -1,0 +1,53 @@
+"""Where a node was written: file, line and function, never a frame."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import FrameType
+from typing import Any
+
+Origin = tuple[tuple[str, int, str], ...]
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_DEPTH = 4
+
+
+def capture() -> Origin:
+    """The callers outside konfig, innermost first, at most four.
+
+    Frames are read and dropped: a kept frame would keep the locals of the config
+    function alive as long as the config.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    found = []
+    while frame is not None and len(found) < _DEPTH:
+        code = frame.f_code
+        if code.co_filename.startswith(_PACKAGE):
+            break
+        found.append((code.co_filename, frame.f_lineno, code.co_name))
+        frame = frame.f_back
+    return tuple(found)
+
+
+def describe(origin: Any) -> str | None:
+    """`"configs/vit.py:41 in get_config"`, or None where nothing is known."""
+    if not origin:
+        return None
+    if isinstance(origin, str):
+        return origin
+    file, line, function = origin[0]
+    return f"{_near(file)}:{line} in {function}"
+
+
+def _near(file: str) -> str:
+    """The path from the current folder, where that is shorter to read."""
+    here = os.getcwd() + os.sep
+    return file[len(here) :] if file.startswith(here) else file
+
+
+def is_ours(file: str) -> bool:
+    """Whether a file belongs to this package."""
+    return file.startswith(_PACKAGE)

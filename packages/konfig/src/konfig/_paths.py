@@ -1,0 +1,166 @@
+"""Paths inside a config: `model.layers[0].hidden`, read, written and matched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from konfig._errors import ConfigValueError
+
+
+class _Wildcard:
+    """A part of a pattern that stands for many keys."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str):
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+ANY = _Wildcard("*")
+"""One key, whichever."""
+DEEP = _Wildcard("**")
+"""Any number of keys, none included."""
+
+Parts = tuple[Any, ...]
+
+
+def parse(text: str, *, glob: bool = False) -> Parts:
+    """Splits a path into its keys.
+
+    Args:
+      text: `a.b`, `a[0]`, `a.0`, `a[-1]`, `a['b.c']`, `[0].a`; the empty text is the
+        root.
+      glob: Whether `*` and `**` are wildcards.
+
+    Returns:
+      The keys: texts, integers, the key between brackets where it is another literal.
+
+    Raises:
+      ConfigValueError: With the column, when the text is no path.
+    """
+    parts, end = scan(text, glob=glob)
+    if end != len(text):
+        raise _fault(text, end, "a '.', a '[' or the end")
+    return parts
+
+
+def scan(text: str, *, glob: bool = False) -> tuple[Parts, int]:
+    """Reads a path from the start of a text; gives its keys and where it ends."""
+    parts: list[Any] = []
+    at = 0
+    while at < len(text):
+        if text[at] == "[":
+            key, at = _scan_brackets(text, at, glob)
+        elif text[at] == "." or not parts:
+            start = at + 1 if text[at] == "." and parts else at
+            key, at = _scan_word(text, start, glob)
+            if key is None:
+                if start == at == 0:
+                    break
+                raise _fault(text, start, "a name")
+        else:
+            break
+        parts.append(key)
+    return tuple(parts), at
+
+
+def _scan_word(text: str, start: int, glob: bool) -> tuple[Any, int]:
+    if glob and text.startswith("*", start):
+        deep = text.startswith("**", start)
+        return (DEEP, start + 2) if deep else (ANY, start + 1)
+    at = start + 1 if text.startswith("-", start) else start
+    while at < len(text) and (text[at].isalnum() or text[at] == "_"):
+        at += 1
+    word = text[start:at]
+    if word.lstrip("-").isdecimal():
+        return int(word), at
+    return (word, at) if word.isidentifier() else (None, start)
+
+
+def _scan_brackets(text: str, start: int, glob: bool) -> tuple[Any, int]:
+    end = _closing(text, start)
+    inner = text[start + 1 : end].strip()
+    if glob and inner in ("*", "**"):
+        return (ANY if inner == "*" else DEEP), end + 1
+    if inner.lstrip("-").isdecimal():
+        return int(inner), end + 1
+    import ast  # quoted and composed keys are rare
+
+    try:
+        key = ast.literal_eval(inner)
+        hash(key)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise _fault(text, start + 1, "an index or a quoted key") from None
+    return key, end + 1
+
+
+def _closing(text: str, start: int) -> int:
+    """The position of the bracket that closes the one at `start`."""
+    quote = ""
+    depth = 0
+    at = start
+    while at < len(text):
+        char = text[at]
+        if quote:
+            at += char == "\\"
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        elif char in "[(":
+            depth += 1
+        elif char in "])":
+            depth -= 1
+            if depth == 0:
+                return at
+        at += 1
+    raise _fault(text, len(text), "']'")
+
+
+def _fault(text: str, at: int, expected: str) -> ConfigValueError:
+    return ConfigValueError(
+        f"not a config path: expected {expected} at column {at + 1}\n"
+        f"  {text}\n  {' ' * at}^"
+    )
+
+
+def format_path(parts: Iterable[Any], root: str = "") -> str:
+    """The text of a path: `parse(format_path(parts)) == parts`."""
+    text = root
+    for part in parts:
+        if isinstance(part, _Wildcard) or (
+            isinstance(part, str) and part.isidentifier()
+        ):
+            text += f".{part}" if text else str(part)
+        else:
+            text += f"[{part!r}]"
+    return text
+
+
+def matches(pattern: Sequence[Any], parts: Sequence[Any]) -> bool:
+    """Whether a path is named by a pattern with `*` and `**`."""
+    if not pattern:
+        return not parts
+    head, rest = pattern[0], pattern[1:]
+    if head is DEEP:
+        return any(matches(rest, parts[skip:]) for skip in range(len(parts) + 1))
+    if not parts:
+        return False
+    return (head is ANY or _same_key(head, parts[0])) and matches(rest, parts[1:])
+
+
+def _same_key(written: Any, key: Any) -> bool:
+    """`a.0` names the key `'0'` of a call as well as the index 0."""
+    return written == key or (isinstance(written, int) and str(written) == key)
+
+
+def covers(patterns: Iterable[Sequence[Any]], parts: Sequence[Any]) -> bool:
+    """Whether a pattern names this path or one above it."""
+    return any(
+        matches(pattern, parts[:length])
+        for pattern in patterns
+        for length in range(len(parts) + 1)
+    )

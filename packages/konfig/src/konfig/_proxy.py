@@ -1,0 +1,189 @@
+"""Stand-ins for modules, classes and functions: calling one describes the call."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any, NoReturn
+
+from konfig import _convert
+from konfig._const import Const, dotted
+from konfig._errors import ConfigTypeError, short
+from konfig._node import new_call
+from konfig._ref import Expr
+from konfig._signature import check_call, parameters_of
+from konfig._target import missing_attribute
+from konfig._tree import CHECKED, TRUSTED
+
+UNKNOWN = object()
+"""In place of the real thing where nothing was imported."""
+
+
+class Proxy:
+    """Stands for something importable; every name of it is a name of the real thing.
+
+    Args:
+      name: The module, or `"module:attr"`.
+      is_module: Whether the name is a module.
+      real: The real thing, or `UNKNOWN`.
+      checked: Whether names and calls are checked against the real thing.
+    """
+
+    __slots__ = (
+        "__konfig_checked__",
+        "__konfig_children__",
+        "__konfig_module__",
+        "__konfig_name__",
+        "__konfig_real__",
+    )
+    __konfig_checked__: bool
+    __konfig_children__: dict[str, Proxy]
+    __konfig_module__: bool
+    __konfig_name__: str
+    __konfig_real__: Any
+
+    def __init__(
+        self, name: str, is_module: bool, real: Any = UNKNOWN, checked: bool = True
+    ):
+        put = object.__setattr__
+        put(self, "__konfig_name__", name)
+        put(self, "__konfig_module__", is_module)
+        put(self, "__konfig_real__", real)
+        put(self, "__konfig_checked__", checked)
+        put(self, "__konfig_children__", {})
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:2] == "__" and name[-2:] == "__":
+            raise AttributeError(f"a config proxy has no attribute {name!r}")
+        children = self.__konfig_children__
+        found = children.get(name)
+        if found is None:
+            found = children[name] = _child(self, name)
+        return found
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        qualname, real = self.__konfig_name__, self.__konfig_real__
+        if self.__konfig_module__:
+            raise ConfigTypeError(f"{qualname!r} is a module and cannot be called")
+        flags = TRUSTED
+        if self.__konfig_checked__ and real is not UNKNOWN:
+            flags = TRUSTED | CHECKED
+            parameters = parameters_of(qualname, real)
+            if parameters is not None:
+                check_call(qualname, parameters, len(args), kwargs)
+            elif not callable(real):
+                raise ConfigTypeError(f"{qualname} is not callable: {short(real)}")
+        return new_call(qualname, args, kwargs, flags)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise _not_real(self, f"setting its attribute {name!r}")
+
+    def __repr__(self) -> str:
+        return f"<config proxy of {qualname_of(self)}>"
+
+    def __eq__(self, other: Any) -> bool:
+        if isinstance(other, Proxy):
+            return dotted(qualname_of(self)) == dotted(qualname_of(other))
+        if isinstance(other, Const):
+            return Const(qualname_of(self)) == other
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(dotted(qualname_of(self)))
+
+    def __dir__(self) -> list[str]:
+        real = self.__konfig_real__
+        return [] if real is UNKNOWN else dir(real)
+
+    @property
+    def __doc__(self) -> str | None:
+        return getattr(self.__konfig_real__, "__doc__", None)
+
+    @property
+    def __name__(self) -> str:
+        name = self.__konfig_name__
+        return name if self.__konfig_module__ else name.rpartition(".")[2]
+
+    @property
+    def __signature__(self) -> Any:
+        if self.__konfig_real__ is UNKNOWN:
+            raise AttributeError("the signature is known after an import only")
+        import inspect
+
+        return inspect.signature(self.__konfig_real__)
+
+    def __or__(self, other: Any) -> Expr:
+        return Expr("or", (self, other))
+
+    def __ror__(self, other: Any) -> Expr:
+        return Expr("or", (other, self))
+
+    def __mro_entries__(self, bases: Any) -> NoReturn:
+        raise _not_real(self, "subclassing it")
+
+    def __instancecheck__(self, instance: Any) -> NoReturn:
+        raise _not_real(self, "isinstance")
+
+    def __subclasscheck__(self, subclass: Any) -> NoReturn:
+        raise _not_real(self, "issubclass")
+
+
+def _install_refusals() -> None:
+    def refuse(use: str) -> Any:
+        def method(self: Proxy, *args: Any) -> NoReturn:
+            raise _not_real(self, use)
+
+        return method
+
+    for (
+        name
+    ) in "add sub mul matmul truediv floordiv mod pow lshift rshift and xor".split():
+        setattr(Proxy, f"__{name}__", refuse("an operator"))
+        setattr(Proxy, f"__r{name}__", refuse("an operator"))
+    for name in ("lt", "le", "gt", "ge", "neg", "pos", "invert", "abs"):
+        setattr(Proxy, f"__{name}__", refuse("an operator"))
+    for name in ("getitem", "iter", "len", "contains", "enter", "await"):
+        setattr(Proxy, f"__{name}__", refuse({"getitem": "[…]"}.get(name, name)))
+
+
+_install_refusals()
+
+
+def qualname_of(proxy: Proxy) -> str:
+    """The name as a constant: a module ends with a colon."""
+    name = proxy.__konfig_name__
+    return f"{name}:" if proxy.__konfig_module__ else name
+
+
+def link(parent: Proxy, name: str, child: Proxy) -> None:
+    """Enters an imported submodule as an attribute of its package."""
+    parent.__konfig_children__[name] = child
+
+
+def _child(proxy: Proxy, name: str) -> Proxy:
+    owner, real = proxy.__konfig_name__, proxy.__konfig_real__
+    checked = proxy.__konfig_checked__
+    qualname = f"{owner}{':' if proxy.__konfig_module__ else '.'}{name}"
+    if real is UNKNOWN:
+        return Proxy(qualname, False, UNKNOWN, checked)
+    try:
+        value = getattr(real, name)
+    except AttributeError:
+        if not checked:
+            return Proxy(qualname, False, UNKNOWN, checked)
+        raise missing_attribute(real, owner, name, qualname) from None
+    module = f"{owner}.{name}"
+    if isinstance(value, ModuleType) and proxy.__konfig_module__:
+        if sys.modules.get(module) is value:
+            return Proxy(module, True, value, checked)
+    return Proxy(qualname, False, value, checked)
+
+
+def _not_real(proxy: Proxy, use: str) -> ConfigTypeError:
+    return ConfigTypeError(
+        f"{proxy.__konfig_name__} is a config proxy, so it cannot be used with {use}",
+        hint="import the real thing outside konfig.imports()",
+    )
+
+
+_convert.register_converter(Proxy, lambda proxy: Const(qualname_of(proxy)))

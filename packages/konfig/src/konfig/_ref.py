@@ -1,0 +1,281 @@
+"""Lazy values: references to other fields, and expressions of them."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from konfig import _convert
+from konfig._errors import RefError
+from konfig._paths import Parts, format_path
+
+BINARY: dict[str, tuple[str, Callable[..., Any]]] = {
+    "add": ("+", operator.add),
+    "sub": ("-", operator.sub),
+    "mul": ("*", operator.mul),
+    "truediv": ("/", operator.truediv),
+    "floordiv": ("//", operator.floordiv),
+    "mod": ("%", operator.mod),
+    "pow": ("**", operator.pow),
+    "matmul": ("@", operator.matmul),
+    "lshift": ("<<", operator.lshift),
+    "rshift": (">>", operator.rshift),
+    "and": ("&", operator.and_),
+    "or": ("|", operator.or_),
+    "xor": ("^", operator.xor),
+}
+COMPARE: dict[str, tuple[str, Callable[..., Any]]] = {
+    "eq": ("==", operator.eq),
+    "ne": ("!=", operator.ne),
+    "lt": ("<", operator.lt),
+    "le": ("<=", operator.le),
+    "gt": (">", operator.gt),
+    "ge": (">=", operator.ge),
+}
+UNARY: dict[str, tuple[str, Callable[..., Any]]] = {
+    "neg": ("-", operator.neg),
+    "pos": ("+", operator.pos),
+    "invert": ("~", operator.invert),
+}
+NAMED: dict[str, Callable[..., Any]] = {
+    "abs": abs,
+    "round": round,
+    "divmod": divmod,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "trunc": math.trunc,
+    "getitem": operator.getitem,
+}
+
+
+class Lazy:
+    """A value that is computed when it is read; never a value by itself."""
+
+    __slots__ = ("__konfig_trusted__",)
+    __konfig_trusted__: bool
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(f"a config reference has no attribute {name!r}")
+        return _member(self, name)
+
+    def __getitem__(self, key: Any) -> Any:
+        return _item(self, key)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Expr:
+        return Expr("call", (self, *args), kwargs)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(
+            f"{self!r} is a reference and cannot be assigned to; set the field itself"
+        )
+
+    def __hash__(self) -> int:
+        raise _misused(self, "hash(ref)", "put the value where it is needed")
+
+    def __bool__(self) -> bool:
+        raise _misused(
+            self,
+            "if, and, or, not, max, min",
+            "konfig.where(condition, a, b), all_of, any_of, not_, maximum or minimum",
+        )
+
+    def __format__(self, spec: str) -> str:
+        raise _misused(self, "a format string", f'konfig.fstr("{{}}", {self!r})')
+
+    def __repr__(self) -> str:
+        return text_of(self)
+
+
+class Ref(Lazy):
+    """A path from a node, read when it is needed. Made by `cfg.ref`."""
+
+    __slots__ = ("__konfig_anchor__", "__konfig_path__")
+    __konfig_anchor__: Any
+    __konfig_path__: Parts
+
+    def __init__(self, anchor: Any, path: Parts = (), trusted: bool = True):
+        object.__setattr__(self, "__konfig_anchor__", anchor)
+        object.__setattr__(self, "__konfig_path__", path)
+        object.__setattr__(self, "__konfig_trusted__", trusted)
+
+    def __reduce__(self) -> Any:
+        return Ref, (
+            self.__konfig_anchor__,
+            self.__konfig_path__,
+            self.__konfig_trusted__,
+        )
+
+
+class Expr(Lazy):
+    """An operation on lazy values, with its operands as config values."""
+
+    __slots__ = ("__konfig_args__", "__konfig_kwargs__", "__konfig_op__")
+    __konfig_op__: str
+    __konfig_args__: tuple[Any, ...]
+    __konfig_kwargs__: dict[str, Any]
+
+    def __init__(
+        self,
+        op: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any] | None = None,
+        trusted: bool = True,
+    ):
+        convert = _convert.convert
+        values = tuple([convert(value) for value in args])
+        named = {key: convert(value) for key, value in (kwargs or {}).items()}
+        object.__setattr__(self, "__konfig_op__", op)
+        object.__setattr__(self, "__konfig_args__", values)
+        object.__setattr__(self, "__konfig_kwargs__", named)
+        object.__setattr__(self, "__konfig_trusted__", trusted)
+
+    def __reduce__(self) -> Any:
+        return Expr, (
+            self.__konfig_op__,
+            self.__konfig_args__,
+            self.__konfig_kwargs__,
+            self.__konfig_trusted__,
+        )
+
+
+class LocalFunction:
+    """A function of an expression that no name leads to: it works in memory alone."""
+
+    __slots__ = ("function", "origin")
+
+    def __init__(self, function: Any, origin: Any):
+        self.function = function
+        self.origin = origin
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return getattr(self.function, "__qualname__", None) or repr(self.function)
+
+
+def follows_field(lazy: Lazy) -> bool:
+    """Whether the value depends on a field, not on named targets alone."""
+    seen: set[int] = set()
+    left: list[Any] = [lazy]
+    while left:
+        value = left.pop()
+        if isinstance(value, Ref):
+            return True
+        if isinstance(value, Expr) and id(value) not in seen:
+            seen.add(id(value))
+            left.extend(value.__konfig_args__)
+            left.extend(value.__konfig_kwargs__.values())
+    return False
+
+
+def _member(lazy: Lazy, name: str) -> Lazy:
+    if isinstance(lazy, Ref):
+        path = (*lazy.__konfig_path__, name)
+        return Ref(lazy.__konfig_anchor__, path, lazy.__konfig_trusted__)
+    return Expr("attr", (lazy, name))
+
+
+def _item(lazy: Lazy, key: Any) -> Lazy:
+    if isinstance(lazy, Ref) and not isinstance(key, (Lazy, slice)):
+        path = (*lazy.__konfig_path__, key)
+        return Ref(lazy.__konfig_anchor__, path, lazy.__konfig_trusted__)
+    return Expr("getitem", (lazy, key))
+
+
+def _misused(lazy: Lazy, use: str, instead: str) -> RefError:
+    return RefError(
+        f"{lazy!r} has no value yet, so it cannot stand in {use}",
+        hint=f"use {instead}",
+    )
+
+
+def _install_operators() -> None:
+    """Gives `Lazy` one method per operator of the tables."""
+
+    def binary(op: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        def forward(self: Lazy, other: Any) -> Expr:
+            return Expr(op, (self, other))
+
+        def reflected(self: Lazy, other: Any) -> Expr:
+            return Expr(op, (other, self))
+
+        return forward, reflected
+
+    def single(op: str) -> Callable[..., Any]:
+        return lambda self, *args: Expr(op, (self, *args))
+
+    def refuse(name: str) -> Callable[..., NoReturn]:
+        def method(self: Lazy, *args: Any, **kwargs: Any) -> NoReturn:
+            use = name.strip("_")
+            raise _misused(self, f"{use}(…)", f"konfig.ref_fn({use}, {self!r})")
+
+        return method
+
+    for op in BINARY:
+        forward, reflected = binary(op)
+        setattr(Lazy, f"__{op}__", forward)
+        setattr(Lazy, f"__r{op}__", reflected)
+    forward, reflected = binary("divmod")
+    Lazy.__divmod__, Lazy.__rdivmod__ = forward, reflected
+    for op in COMPARE:
+        setattr(Lazy, f"__{op}__", binary(op)[0])
+    for op in (*UNARY, "abs", "round", "floor", "ceil", "trunc"):
+        setattr(Lazy, f"__{op}__", single(op))
+    for name in ("int", "float", "complex", "len", "contains", "iter", "index"):
+        setattr(Lazy, f"__{name}__", refuse(f"__{name}__"))
+    Lazy.__array__ = refuse("asarray")
+
+
+_install_operators()
+
+
+def text_of(lazy: Lazy) -> str:
+    """The expression as its source, in at most a few hundred characters."""
+    text = _write(lazy, 0)
+    return text if len(text) <= 400 else text[:399] + "…"
+
+
+def _write(value: Any, depth: int) -> str:
+    if isinstance(value, Ref):
+        return format_path(value.__konfig_path__, "cfg.ref")
+    if not isinstance(value, Expr):
+        return repr(value)
+    # A shared operand is written each time: without a bound the text could double
+    # with every level.
+    if depth > 8:
+        return "…"
+    depth += 1
+    op, args = value.__konfig_op__, value.__konfig_args__
+    if op in BINARY or op in COMPARE:
+        symbol = (BINARY.get(op) or COMPARE[op])[0]
+        return f"{_operand(args[0], depth)} {symbol} {_operand(args[1], depth)}"
+    if op in UNARY:
+        return UNARY[op][0] + _operand(args[0], depth)
+    if op == "attr":
+        return f"{_operand(args[0], depth)}.{args[1]}"
+    if op == "getitem":
+        return f"{_operand(args[0], depth)}[{_write(args[1], depth)}]"
+    head = _operand(args[0], depth) if op == "call" else op
+    words = [_write(arg, depth) for arg in (args[1:] if op == "call" else args)]
+    for key, arg in value.__konfig_kwargs__.items():
+        words.append(f"{key}={_write(arg, depth)}")
+    return f"{head}({', '.join(words)})"
+
+
+def _operand(value: Any, depth: int) -> str:
+    text = _write(value, depth)
+    bare = not isinstance(value, Expr) or value.__konfig_op__ in (
+        "call",
+        "attr",
+        "getitem",
+    )
+    return text if bare else f"({text})"
+
+
+_convert.register_converter(Ref, lambda ref: ref)
+_convert.register_converter(Expr, lambda expr: expr)
+_convert.register_converter(LocalFunction, lambda function: function)

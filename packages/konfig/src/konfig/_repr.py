@@ -1,0 +1,149 @@
+"""A config printed as the Python that rebuilds it."""
+
+from __future__ import annotations
+
+import keyword
+from typing import Any
+
+from konfig._const import Const
+from konfig._ref import Lazy
+from konfig._tree import TARGET, Node
+
+_WIDTH = 80
+_ALIASES: dict[str, str] = {}
+
+
+def register_aliases(aliases: dict[str, str]) -> None:
+    """Shortens modules where configs are printed: `{'jax.numpy': 'jnp'}`."""
+    _ALIASES.update(aliases)
+
+
+def module_of_alias(alias: str) -> str | None:
+    """The module that was registered under a short name, or None."""
+    for module, short in _ALIASES.items():
+        if short == alias:
+            return module
+    return None
+
+
+def code_of(value: Any) -> str:
+    """The text of a config value; never raises."""
+    try:
+        return _Writer(value).write(value, 0)
+    except RecursionError:
+        return f"<{type(value).__name__} nested too deeply to print>"
+
+
+def name_of(qualname: Any) -> str:
+    """A target as it is written in code: `optax.adam`."""
+    if not isinstance(qualname, str):
+        return repr(qualname)
+    module, _, rest = qualname.partition(":")
+    module = _ALIASES.get(module, module)
+    if module == "builtins" and rest:
+        return rest
+    return f"{module}.{rest}" if rest else module
+
+
+class _Writer:
+    def __init__(self, root: Any):
+        self._root = root
+        self._open: set[int] = set()
+
+    def write(self, value: Any, indent: int) -> str:
+        if isinstance(value, (Node, list, tuple)):
+            if id(value) in self._open:
+                return "<…>"
+            self._open.add(id(value))
+            text = self._container(value, indent)
+            self._open.discard(id(value))
+            return text
+        if isinstance(value, Const):
+            return name_of(value.__const__)
+        if isinstance(value, Lazy):
+            return repr(value)
+        return _atom(value)
+
+    def _container(self, value: Any, indent: int) -> str:
+        if isinstance(value, list):
+            words = [self.write(x, indent + 2) for x in list.__iter__(value)]
+            return _laid_out("[", words, "]", indent, fill=not _nested(value))
+        if isinstance(value, tuple):
+            words = [self.write(item, indent + 2) for item in value]
+            close = ",)" if len(words) == 1 else ")"
+            return _laid_out("(", words, close, indent, fill=not _nested(value))
+        fields = value._konfig_fields
+        if TARGET not in fields:
+            return self._mapping(value, indent)
+        words = self._arguments(fields, indent + 2)
+        return _laid_out(name_of(fields[TARGET]) + "(", words, ")", indent)
+
+    def _mapping(self, node: Node, indent: int) -> str:
+        words = []
+        for key, item in node._konfig_fields.items():
+            words.append(f"{_atom(key)}: {self.write(item, indent + 2)}")
+        if node is not self._root:
+            return _laid_out("{", words, "}", indent)
+        return _laid_out(f"{type(node).__name__}({{", words, "})", indent)
+
+    def _arguments(self, fields: dict[Any, Any], indent: int) -> list[str]:
+        words, named, rest = [], [], []
+        for key, item in fields.items():
+            if key == TARGET:
+                continue
+            text = self.write(item, indent)
+            if isinstance(key, str) and key.isdecimal():
+                words.append((int(key), text))
+            elif isinstance(key, str) and key.isidentifier() and not _reserved(key):
+                named.append(f"{key}={text}")
+            else:
+                rest.append(f"{key!r}: {text}")
+        # Positions first: Python accepts no other order.
+        found = [text for _, text in sorted(words)] + named
+        return found + ([f"**{{{', '.join(rest)}}}"] if rest else [])
+
+
+def _reserved(name: str) -> bool:
+    return keyword.iskeyword(name)
+
+
+def _nested(items: Any) -> bool:
+    iterate = list.__iter__ if isinstance(items, list) else tuple.__iter__
+    return any(isinstance(item, (Node, list, tuple)) for item in iterate(items))
+
+
+def _atom(value: Any) -> str:
+    if isinstance(value, float) and value != value:
+        return "float('nan')"
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return f"float('{value}')"
+    try:
+        return repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def _laid_out(
+    head: str, words: list[str], close: str, indent: int, fill: bool = False
+) -> str:
+    """On one line where it fits, else one entry per line, or lines filled."""
+    flat = head + ", ".join(words) + close
+    if len(flat) + indent <= _WIDTH and "\n" not in flat:
+        return flat
+    pad = " " * (indent + 2)
+    if not fill:
+        body = "".join(f"{pad}{word},\n" for word in words)
+        return f"{head}\n{body}{pad[2:]}{_tail(close)}"
+    lines, line = [], pad
+    for word in words:
+        if len(line) + len(word) + 2 > _WIDTH and line.strip():
+            lines.append(line.rstrip())
+            line = pad
+        line += f"{word}, "
+    lines.append(line.rstrip())
+    return f"{head}\n" + "\n".join(lines) + f"\n{pad[2:]}{_tail(close)}"
+
+
+def _tail(close: str) -> str:
+    """The comma of a one-tuple stands behind the entry already."""
+    return close.lstrip(",")

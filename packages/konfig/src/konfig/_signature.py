@@ -1,0 +1,210 @@
+"""The parameters of targets: read once per object, used to find typing mistakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from konfig._errors import ConfigTypeError, did_you_mean, joined, listed, short
+from konfig._target import loaded
+
+_EMPTY = object()
+
+
+class Parameters:
+    """What a callable accepts.
+
+    Attributes:
+      positional: Names that a position can address, in order.
+      only_by_position: How many of them no keyword can address.
+      keywords: Names that a keyword can address.
+      required: Names without a default.
+      any_keyword: Whether further keywords are accepted.
+      any_position: Whether further positional arguments are accepted.
+    """
+
+    __slots__ = (
+        "_hints",
+        "_target",
+        "any_keyword",
+        "any_position",
+        "keywords",
+        "only_by_position",
+        "positional",
+        "required",
+    )
+
+    def __init__(self, target: Any, parameters: Iterable[Any]):
+        self._target = target
+        self._hints: dict[str, Any] | None = None
+        self.any_keyword = self.any_position = False
+        self.only_by_position = 0
+        positional: list[str] = []
+        keywords: list[str] = []
+        required: list[str] = []
+        for parameter in parameters:
+            kind = parameter.kind
+            if kind is parameter.VAR_KEYWORD:
+                self.any_keyword = True
+                continue
+            if kind is parameter.VAR_POSITIONAL:
+                self.any_position = True
+                continue
+            if kind is not parameter.KEYWORD_ONLY:
+                positional.append(parameter.name)
+            if kind is parameter.POSITIONAL_ONLY:
+                self.only_by_position += 1
+            else:
+                keywords.append(parameter.name)
+            if parameter.default is parameter.empty:
+                required.append(parameter.name)
+        self.positional = tuple(positional)
+        self.keywords = frozenset(keywords)
+        self.required = tuple(required)
+
+    @property
+    def names(self) -> list[str]:
+        """Every name that a keyword can address, in the order of the signature."""
+        first = [name for name in self.positional if name in self.keywords]
+        return first + sorted(self.keywords - set(first))
+
+    def accepts(self, keyword: str) -> bool:
+        """Whether the target takes this keyword."""
+        return self.any_keyword or keyword in self.keywords
+
+    def position(self, keyword: str) -> int | None:
+        """The position that a keyword stands for, or None."""
+        if keyword in self.keywords and keyword in self.positional:
+            return self.positional.index(keyword)
+        return None
+
+    def annotation(self, name: str) -> Any:
+        """The annotation of a parameter, or None when it cannot be read."""
+        if self._hints is None:
+            self._hints = _hints_of(self._target)
+        return self._hints.get(name)
+
+
+_CACHE: dict[str, tuple[Any, Parameters | None]] = {}
+
+
+def parameters_of(qualname: str, target: Any = _EMPTY) -> Parameters | None:
+    """What a target accepts, or None when it is not loaded or hides its signature.
+
+    Never imports the target.
+    """
+    if target is _EMPTY:
+        target = loaded(qualname)
+    if target is None:
+        return None
+    known = _CACHE.get(qualname)
+    # A notebook may have defined the class anew under the same name.
+    if known is not None and known[0] is target:
+        return known[1]
+    found = _read(target)
+    _CACHE[qualname] = (target, found)
+    return found
+
+
+def _read(target: Any) -> Parameters | None:
+    import inspect  # loaded with the first checked call
+
+    try:
+        outer = inspect.signature(target, follow_wrapped=False)
+        any_keyword = any(
+            parameter.kind is parameter.VAR_KEYWORD
+            for parameter in outer.parameters.values()
+        )
+        if hasattr(target, "__wrapped__") and any_keyword:
+            # The wrapper takes any keyword: what is wrapped may say too little.
+            return None
+    except (TypeError, ValueError):
+        return None
+    return Parameters(target, outer.parameters.values())
+
+
+def _hints_of(target: Any) -> dict[str, Any]:
+    import inspect
+    import typing
+
+    if not isinstance(target, type):
+        sources: tuple[Any, ...] = (target,)
+    elif hasattr(target, "__dataclass_fields__"):
+        sources = (target, target.__init__)
+    else:
+        sources = (target.__init__, target.__new__)
+    for source in sources:
+        try:
+            hints = typing.get_type_hints(source)
+        except Exception:
+            continue
+        if hints:
+            return hints
+    return {
+        name: parameter.annotation
+        for name, parameter in inspect.signature(target).parameters.items()
+        if parameter.annotation is not parameter.empty
+        and not isinstance(parameter.annotation, str)
+    }
+
+
+def check_call(
+    qualname: str,
+    parameters: Parameters,
+    positional: int,
+    keywords: Mapping[str, Any],
+) -> None:
+    """Finds keywords and positions that the target does not take.
+
+    Raises:
+      ConfigTypeError: Naming the target and the nearest parameter.
+    """
+    if not parameters.any_keyword:
+        for name in keywords:
+            if name not in parameters.keywords:
+                raise unknown_keyword(qualname, parameters, name, ConfigTypeError)
+    if positional > len(parameters.positional) and not parameters.any_position:
+        raise ConfigTypeError(
+            f"{qualname} takes {len(parameters.positional)} positional arguments, "
+            f"got {positional}",
+            hint=f"parameters: {listed(parameters.positional)}",
+        )
+    for name in keywords:
+        index = parameters.position(name)
+        if index is not None and index < positional:
+            raise ConfigTypeError(
+                f"{qualname} got {name!r} twice: as argument {index} and as a keyword"
+            )
+
+
+def unknown_keyword(qualname: str, parameters: Parameters, name: str, kind: Any) -> Any:
+    """The error for a keyword that the target does not take."""
+    return kind(
+        f"{qualname} has no parameter {name!r}",
+        hint=joined(
+            did_you_mean(name, parameters.names),
+            f"parameters: {listed(parameters.names)}",
+        ),
+    )
+
+
+def binding_fault(
+    qualname: str, target: Any, args: Any, kwargs: dict[str, Any]
+) -> ConfigTypeError | None:
+    """Why the arguments do not fit the target, or None when they do."""
+    parameters = parameters_of(qualname, target)
+    if parameters is None:
+        return None
+    try:
+        check_call(qualname, parameters, len(args), kwargs)
+    except ConfigTypeError as error:
+        return error
+    given = set(parameters.positional[: len(args)]) | set(kwargs)
+    missing = [name for name in parameters.required if name not in given]
+    if not missing:
+        return None
+    some = ", ".join(repr(name) for name in missing)
+    return ConfigTypeError(
+        f"{qualname} needs {some}, which the config does not give",
+        hint=f"given: {listed(sorted(given)) if given else short(args)}",
+    )

@@ -1,0 +1,1 @@
+"""What other libraries are told about the types of konfig."""
