@@ -14,7 +14,7 @@ import numpy as np
 from kmetrics._errors import HostOnlyError, MergeError, StateDefinitionError
 from kmetrics._fields import KIND, Unset
 from kmetrics._numerics import is_traced
-from kmetrics._register import state
+from kmetrics._register import fields_of, state
 from kmetrics._state import State
 
 _ARRAY_ANNOTATION = re.compile(
@@ -55,7 +55,7 @@ class AutoState(State):
     @classmethod
     def _check_fields(cls) -> None:
         """Run once by `kmetrics.state`: collects the kinds, refuses stray arrays."""
-        for field in dataclasses.fields(cls):  # pyrefly: ignore
+        for field in fields_of(cls):
             known = KIND in field.metadata or "static" in field.metadata
             if not known and _ARRAY_ANNOTATION.search(_text(field.type)):
                 raise StateDefinitionError(
@@ -160,7 +160,7 @@ class AutoState(State):
 def _kinds_of(cls: type) -> dict[str, Any]:
     return {
         field.name: field.metadata[KIND]
-        for field in dataclasses.fields(cls)
+        for field in fields_of(cls)
         if KIND in field.metadata
     }
 

@@ -59,10 +59,11 @@ class AverageState(State):
 
     def merge(self, other: Self) -> Self:
         """The mean over the values of both."""
+        parent = self.merged_parent(other)
         return type(self)(
             total=add_pairs(self.total, other.total),
             count=add_pairs(self.count, other.count),
-            _parent=self.merged_parent(other),
+            _parent=parent,
         )
 
     def compute(self) -> Any:

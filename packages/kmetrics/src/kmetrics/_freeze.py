@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 class FrozenMap(dict):
     """A dict that cannot be changed and can be hashed."""
 
-    def __hash__(self) -> int:  # pyrefly: ignore[bad-override]  # dict sets it to None
+    def __hash__(self) -> int:
         return hash(frozenset(self.items()))
 
     def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:

@@ -33,11 +33,12 @@ class LossState(State):
 
     def merge(self, other: Self) -> Self:
         """The loss on the data of both."""
+        parent = self.merged_parent(other)
         return type(self)(
             weighted=add_pairs(self.weighted, other.weighted),
             raw=add_pairs(self.raw, other.raw),
             count=add_pairs(self.count, other.count),
-            _parent=self.merged_parent(other),
+            _parent=parent,
         )
 
     def compute(self) -> Any:

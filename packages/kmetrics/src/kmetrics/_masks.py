@@ -101,25 +101,26 @@ def _selection(
     shape: tuple[int, ...], mask: Any | None, weights: Any | None
 ) -> tuple[jax.Array | None, jax.Array | None]:
     """What counts (bool), and by how much (float32, or None for all alike)."""
-    keep = factor = None
+    keep, numbers = None, {}
     for what, part in (("mask", mask), ("weights", weights)):
         if part is None:
             continue
         part = align_left(part, shape, what=what)
         nonzero = part != 0
         keep = nonzero if keep is None else keep & nonzero
-        if part.dtype == jnp.bool_:
-            continue
-        _check_not_negative(part, what)
-        part = to_float32(part)
+        if part.dtype != jnp.bool_:
+            numbers[what] = to_float32(part)
+    factor = None
+    for what, part in numbers.items():
+        _check_not_negative(part, keep, what)
         factor = part if factor is None else factor * part
     return keep, factor
 
 
-def _check_not_negative(part: jax.Array, what: str) -> None:
-    if not is_traced(part) and bool(jnp.any(part < 0)):
+def _check_not_negative(part: jax.Array, keep: Any, what: str) -> None:
+    if not is_traced((part, keep)) and bool(jnp.any((part < 0) & keep)):
+        smallest = float(jnp.min(jnp.where(keep, part, 0.0)))
         raise ValueError(
-            f"the {what} holds negative numbers, the smallest is "
-            f"{float(jnp.min(part)):g}\n"
+            f"the {what} holds negative numbers, the smallest is {smallest:g}\n"
             "a weighted mean is defined for weights of 0 and more"
         )

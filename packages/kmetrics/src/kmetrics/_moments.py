@@ -65,6 +65,7 @@ class MomentsState(State):
 
     def merge(self, other: Self) -> Self:
         """The moments of the values of both."""
+        parent = self.merged_parent(other)
         count = add_pairs(self.count, other.count)
         share = divide_pairs(other.count, count)
         gap = add_pairs(other.mean, negate_pair(self.mean))
@@ -76,7 +77,7 @@ class MomentsState(State):
             count=count,
             mean=add_pairs(self.mean, multiply_pairs(gap, share)),
             deviations=add_pairs(within, between),
-            _parent=self.merged_parent(other),
+            _parent=parent,
         )
 
     def compute(self) -> Any:

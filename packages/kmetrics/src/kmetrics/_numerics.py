@@ -10,6 +10,7 @@ floating-point summation I (2008), algorithm 3.2, for the sum of an array.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -70,6 +71,11 @@ def to_pair(x: Any) -> Pair:
     return _fast_two_sum(*_split(jnp.asarray(x)))
 
 
+# One compiled call when used outside jit, and plain operations inside.
+_compiled = functools.partial(jax.jit, inline=True)
+
+
+@_compiled
 def add_pairs(a: Pair, b: Pair) -> Pair:
     """`a + b`, elementwise; infinities and NaN behave as in float32."""
     total, error = _two_sum(jnp.asarray(a.hi), jnp.asarray(b.hi))
@@ -86,6 +92,7 @@ def negate_pair(a: Pair) -> Pair:
     return Pair(-a.hi, -a.lo)
 
 
+@_compiled
 def scale_pair(a: Pair, factor: Any) -> Pair:
     """`a * factor` for a float32 `factor`; exact for powers of two."""
     factor = jnp.asarray(factor, jnp.float32)
@@ -94,11 +101,13 @@ def scale_pair(a: Pair, factor: Any) -> Pair:
     return _fast_two_sum(product, error)
 
 
+@_compiled
 def multiply_pairs(a: Pair, b: Pair) -> Pair:
     """`a * b`."""
     return add_pairs(scale_pair(a, b.hi), to_pair(a.hi * b.lo))
 
 
+@_compiled
 def divide_pairs(a: Pair, b: Pair) -> Pair:
     """`a / b`, and 0 where `b` is 0."""
     empty = b.hi == 0
@@ -109,6 +118,7 @@ def divide_pairs(a: Pair, b: Pair) -> Pair:
     return _fast_two_sum(first, second)
 
 
+@_compiled
 def sum_to_pair(x: jax.Array) -> Pair:
     """The sum of all elements of a real array of any shape and dtype, as a scalar pair.
 

@@ -45,7 +45,7 @@ def state(cls: type[T], /) -> type[T]:
     check = getattr(cls, "_check_fields", None)
     if check is not None:
         check()
-    static = {f.name: is_static(cls, f) for f in _fields(cls)}
+    static = {f.name: is_static(cls, f) for f in fields_of(cls)}
     jax.tree_util.register_dataclass(
         cls,
         data_fields=[name for name, is_meta in static.items() if not is_meta],
@@ -55,7 +55,8 @@ def state(cls: type[T], /) -> type[T]:
     return cls
 
 
-def _fields(cls: Any) -> tuple[dataclasses.Field[Any], ...]:
+def fields_of(cls: Any) -> tuple[dataclasses.Field[Any], ...]:
+    """The fields of a dataclass."""
     return dataclasses.fields(cls)
 
 
