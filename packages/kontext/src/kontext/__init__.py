@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kontext._access import get_by_path, has
+    from kontext._access import get_all, get_by_path, has, iter_matches
     from kontext._access import get_by_path as get
     from kontext._errors import (
         PathError,
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
         RequiredKeyError,
         SignatureMismatchError,
     )
+    from kontext._filter import filter_by_path
+    from kontext._filter import filter_by_path as filter
     from kontext._flatten import flatten_with_path, unflatten
     from kontext._flatten import flatten_with_path as flatten
     from kontext._keys import (
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
         is_key_annotated,
         required_keys,
     )
-    from kontext._parts import DOUBLE_STAR, STAR, Part, Wildcard
+    from kontext._mutate import delete, set_by_path, update
+    from kontext._mutate import set_by_path as set
+    from kontext._parts import DOUBLE_STAR, MISSING, STAR, Part, Wildcard
     from kontext._path import GlobPath, Path, PathLike, parse
     from kontext._resolve import resolve_from_keyed_obj, resolve_from_keypaths
 
@@ -45,8 +49,18 @@ __all__ = [
     "parse",
     # Reading.
     "get",
+    "get_all",
     "get_by_path",
     "has",
+    "iter_matches",
+    "MISSING",
+    # Changing.
+    "delete",
+    "filter",
+    "filter_by_path",
+    "set",
+    "set_by_path",
+    "update",
     # Flat and nested.
     "flatten",
     "flatten_with_path",
@@ -75,13 +89,15 @@ __all__ = [
 # Module -> public names, loaded when one of them is first used. A name that differs
 # from the one in the module is written `public=own`.
 _EXPORTS = {
-    "_access": "get=get_by_path get_by_path has",
+    "_access": "get=get_by_path get_all get_by_path has iter_matches",
     "_errors": "PathError PathLookupError PathSyntaxError PathTypeError "
     "RequiredKeyError SignatureMismatchError",
+    "_filter": "filter=filter_by_path filter_by_path",
     "_flatten": "flatten=flatten_with_path flatten_with_path unflatten",
     "_keys": "Context Key KeyTree OptionalKey REQUIRED forward_keys get_keypaths "
     "is_key_annotated required_keys",
-    "_parts": "DOUBLE_STAR Part STAR Wildcard",
+    "_mutate": "delete set=set_by_path set_by_path update",
+    "_parts": "DOUBLE_STAR MISSING Part STAR Wildcard",
     "_path": "GlobPath Path PathLike parse",
     "_resolve": "resolve_from_keyed_obj resolve_from_keypaths",
 }

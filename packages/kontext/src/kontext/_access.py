@@ -1,11 +1,14 @@
-"""Reading by path: `get_by_path` and `has`."""
+"""Reading by path: one place, or all that a pattern names."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from kontext._format import format_parts
+from kontext._match import matches
 from kontext._parts import MISSING
-from kontext._path import Path, PathLike, parse_plain, single_place
+from kontext._path import Path, PathLike, as_path, parse_plain, single_place
 from kontext._read import lookup_error, read
 
 
@@ -51,3 +54,28 @@ def has(obj: Any, path: PathLike) -> bool:
       PathTypeError: If `path` is no path, or has wildcards.
     """
     return read(obj, single_place(path).parts) is not MISSING
+
+
+def iter_matches(obj: Any, path: PathLike) -> Iterator[tuple[Path, Any]]:
+    """The places that a glob path names, with their values, in reading order.
+
+    `*` stands for one part and `**` for any number of them; a slice selects items of
+    a list. A node comes before what lies below it.
+
+    Raises:
+      PathSyntaxError: If the text is not a glob path.
+      PathTypeError: If `path` is no path.
+    """
+    pattern = as_path(path, glob=True).parts
+    return ((Path(*match.parts), match.value) for match in matches(obj, pattern))
+
+
+def get_all(obj: Any, path: PathLike) -> dict[str, Any]:
+    """The values that a glob path names, by canonical path; empty if there are none.
+
+    Raises:
+      PathSyntaxError: If the text is not a glob path.
+      PathTypeError: If `path` is no path.
+    """
+    pattern = as_path(path, glob=True).parts
+    return {format_parts(match.parts): match.value for match in matches(obj, pattern)}

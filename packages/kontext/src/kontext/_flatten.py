@@ -8,7 +8,7 @@ from typing import Any
 from kontext._errors import PathError, PathTypeError
 from kontext._format import format_child, format_item, format_parts
 from kontext._nodes import children
-from kontext._parts import Part, Parts, normalize_part
+from kontext._parts import MISSING, Part, Parts, normalize_part
 from kontext._path import PathLike, as_path
 from kontext._rebuild import with_children
 
@@ -135,7 +135,7 @@ def _join(parts: Parts, separator: str) -> str:
 
 
 def unflatten(
-    mapping: Mapping[str, Any], *, separator: str | None = None, like: Any = None
+    mapping: Mapping[str, Any], *, separator: str | None = None, like: Any = MISSING
 ) -> Any:
     """Nested data from a flat mapping: the inverse of `flatten_with_path`.
 
@@ -151,7 +151,7 @@ def unflatten(
       PathError: If paths contradict each other, if indices have gaps, or if the
         paths are not those of `like`.
     """
-    if like is not None:
+    if like is not MISSING:
         return _fill_like(like, mapping, separator)
     root = _Branch()
     for text, leaf in mapping.items():

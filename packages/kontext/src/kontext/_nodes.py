@@ -132,13 +132,13 @@ def _read_mapping(node: Any, part: Part) -> Any:
             return node[part]
     except TypeError:  # an unhashable part, as a slice is before Python 3.12
         return MISSING
-    twin = _twin(part)
+    twin = twin_part(part)
     if twin is not None and twin in node:
         return node[twin]
     return _read_attribute(node, part)
 
 
-def _twin(part: Part) -> Part:
+def twin_part(part: Part) -> Part:
     """The other key with the same text: `0` for `'0'` and the reverse."""
     if type(part) is int:
         return str(part)

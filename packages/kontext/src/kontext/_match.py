@@ -1,0 +1,175 @@
+"""Which places of a context a glob path names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from kontext._errors import Explanation, PathLookupError
+from kontext._format import format_parts
+from kontext._nodes import (
+    Kind,
+    children,
+    field_names,
+    kind_of,
+    read_part,
+    twin_part,
+)
+from kontext._parts import (
+    DOUBLE_STAR,
+    MISSING,
+    STAR,
+    Part,
+    Parts,
+    normalize_part,
+)
+from kontext._suggest import nearest
+
+_MAX_NAMES = 2000
+
+
+class Match(NamedTuple):
+    """A place that a pattern names; the root has no parent."""
+
+    parts: Parts
+    parent: Any
+    value: Any
+
+
+def matches(root: Any, pattern: Parts) -> Iterator[Match]:
+    """The places that `pattern` names, in reading order.
+
+    A node comes before what lies below it, and none comes twice. Indices are counted
+    from the start. A slice selects items of a list; in arrays it is a part.
+    """
+    found = matches_below(Match((), None, root), pattern)
+    if pattern.count(DOUBLE_STAR) < 2:
+        return found
+    return _once(found)
+
+
+def outermost(found: Iterable[Match]) -> list[Match]:
+    """Leaves out places inside of another one: they change with it."""
+    kept: dict[str, Match] = {}
+    for match in found:
+        above = (format_parts(match.parts[:n]) for n in range(len(match.parts)))
+        if not any(text in kept for text in above):
+            kept[format_parts(match.parts)] = match
+    return list(kept.values())
+
+
+def _once(found: Iterator[Match]) -> Iterator[Match]:
+    """Leaves out what a second `**` finds again."""
+    seen = set()
+    for match in found:
+        text = format_parts(match.parts)
+        if text not in seen:
+            seen.add(text)
+            yield match
+
+
+def matches_below(at: Match, pattern: Parts) -> Iterator[Match]:
+    """The same, from a place on; two `**` may find a place twice."""
+    if not pattern:
+        yield at
+        return
+    part, rest = pattern[0], pattern[1:]
+    if part is DOUBLE_STAR:
+        yield from _walk_subtree(at, rest)
+        return
+    for key in child_parts(at.value, part):
+        value = read_part(at.value, key)
+        if value is not MISSING:
+            yield from matches_below(Match((*at.parts, key), at.value, value), rest)
+
+
+def _walk_subtree(at: Match, rest: Parts) -> Iterator[Match]:
+    """Matches `rest` at a node and at every node below it."""
+    below = children(at.value)
+    # What a node computes is no place of the tree: `**.T` finds no transpose.
+    if not rest or (below is not None and _may_store(at.value, rest[0])):
+        yield from matches_below(at, rest)
+    for key, value in below or ():
+        part = legal_part(key)
+        if part is not MISSING:
+            yield from _walk_subtree(Match((*at.parts, part), at.value, value), rest)
+
+
+def _may_store(node: Any, part: Part) -> bool:
+    """Whether a part can name a child, not a computed attribute."""
+    if kind_of(type(node)) is Kind.FIELDS and type(part) is str:
+        return part in field_names(node)
+    return True
+
+
+def legal_part(key: Any) -> Part:
+    """The part for the key of a mapping; `MISSING` for a key no path can name."""
+    if type(key) is str or type(key) is int:
+        return key
+    try:
+        return normalize_part(key)
+    except TypeError:
+        return MISSING
+
+
+def child_parts(node: Any, part: Part) -> list[Part]:
+    """The parts below `node` that one part of a pattern stands for."""
+    if part is STAR:
+        keys = [legal_part(key) for key, _ in children(node) or ()]
+        return [key for key in keys if key is not MISSING]
+    is_sequence = kind_of(type(node)) in (Kind.SEQUENCE, Kind.NAMEDTUPLE)
+    if is_sequence and type(part) is slice:
+        return list(range(*part.indices(len(node))))
+    return [canonical_part(node, part)]
+
+
+def canonical_part(node: Any, part: Part) -> Part:
+    """The part by which a node itself names what `part` names."""
+    kind = kind_of(type(node))
+    if type(part) is int and part < 0:
+        if kind in (Kind.SEQUENCE, Kind.NAMEDTUPLE) and -len(node) <= part:
+            return part + len(node)
+        if kind is Kind.ARRAY and node.shape and -node.shape[0] <= part:
+            return part + node.shape[0]
+    if kind is Kind.MAPPING and type(part) in (int, str) and part not in node:
+        twin = twin_part(part)
+        return twin if twin is not None and twin in node else part
+    return part
+
+
+def no_match_error(root: Any, pattern: Parts) -> PathLookupError:
+    """The error for a pattern that names nothing."""
+    return PathLookupError(
+        lambda: _explain_no_match(root, pattern),
+        path=format_parts(pattern),
+        part=pattern[-1] if pattern else None,
+    )
+
+
+def _explain_no_match(root: Any, pattern: Parts) -> Explanation:
+    """Names the wanted names that occur nowhere, with those that resemble them."""
+    text = format_parts(pattern)
+    names = _all_names(root)
+    wanted = [part for part in pattern if type(part) is str and part not in names]
+    near = [name for part in wanted for name in nearest(part, names)]
+    lines = [f"nothing matches {text!r}"]
+    if wanted:
+        lines.append(f"  not in the context: {', '.join(map(repr, wanted))}")
+    if near:
+        lines.append(f"  did you mean: {' or '.join(near)} ?")
+    lines.append("  missing_ok=True allows this")
+    return Explanation("\n".join(lines), tuple(names)[:20], tuple(near))
+
+
+def _all_names(root: Any) -> dict[str, None]:
+    """The names anywhere in a context, as far as an error may look."""
+    names: dict[str, None] = {}
+    queue = [root]
+    for node in queue:
+        for key, value in children(node) or ():
+            if len(queue) > _MAX_NAMES:
+                return names
+            queue.append(value)
+            if isinstance(key, str):
+                names[key] = None
+    return names

@@ -1,0 +1,142 @@
+"""Changing by path: in place (`set_by_path`, `delete`) or as a copy (`update`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kontext._errors import PathTypeError
+from kontext._format import format_item, format_parts
+from kontext._nodes import read_part
+from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts
+from kontext._path import PathLike, as_path
+from kontext._rebuild import with_children
+from kontext._targets import (
+    existing_targets,
+    no_target_error,
+    refuse_root,
+    settable_targets,
+)
+from kontext._write import delete_all, set_all
+
+
+def set_by_path(
+    obj: Any,
+    path: PathLike,
+    value: Any,
+    *,
+    create: bool = False,
+    missing_ok: bool = False,
+) -> list[str]:
+    """Sets the value at each place that a path names, in place.
+
+    All places are found and checked before the first is written. A place inside of
+    another one is left alone: it goes away with the old value.
+
+    Args:
+      obj: Nested data; what holds the places must be mutable.
+      path: A path, which may name a new key of a mapping, or a glob path such as
+        `**.lr`, which names what exists.
+      value: The new value; the same object for every place.
+      create: Whether missing dicts on the way are made, and whether names behind a
+        `*` may be new.
+      missing_ok: Whether a path that names no place is fine.
+
+    Returns:
+      The canonical paths that were set, in reading order.
+
+    Raises:
+      PathLookupError: If there is no such place.
+      PathTypeError: If a place is in an immutable node; `update` takes these.
+    """
+    pattern = as_path(path, glob=True).parts
+    refuse_root(pattern, "set")
+    _refuse_subtree(pattern)
+    targets = settable_targets(obj, pattern, create=create)
+    if not targets and not missing_ok:
+        raise no_target_error(obj, pattern)
+    set_all(targets, value)
+    return [format_parts(target.parts) for target in targets]
+
+
+def delete(obj: Any, path: PathLike, *, missing_ok: bool = False) -> list[str]:
+    """Removes each place that a path names, in place; later items move up in lists.
+
+    Args:
+      obj: Nested data; what holds the places must be mutable.
+      path: A path or a glob path.
+      missing_ok: Whether a path that names no place is fine.
+
+    Returns:
+      The canonical paths that were removed, as they were before, in reading order.
+
+    Raises:
+      PathLookupError: If there is no such place.
+      PathTypeError: If a place is in a node that is immutable or has fixed fields.
+    """
+    pattern = as_path(path, glob=True).parts
+    refuse_root(pattern, "deleted")
+    targets = existing_targets(obj, pattern)
+    if not targets and not missing_ok:
+        raise no_target_error(obj, pattern)
+    delete_all(targets)
+    return [format_parts(target.parts) for target in targets]
+
+
+def update(
+    obj: Any, path: PathLike, value_or_fn: Any, *, missing_ok: bool = False
+) -> Any:
+    """A copy of nested data with a new value at each place that a path names.
+
+    Branches without such a place are shared with the original, which stays as it
+    is. Containers keep their type, also immutable ones: tuples, frozen dataclasses,
+    frozen mappings, JAX arrays.
+
+    Args:
+      obj: Nested data.
+      path: A path, which may name a new key of a mapping, or a glob path.
+      value_or_fn: The new value; a callable gets the old value and gives the new.
+      missing_ok: Whether a path that names no place is fine.
+
+    Raises:
+      PathLookupError: If there is no such place.
+    """
+    pattern = as_path(path, glob=True).parts
+    if not pattern:
+        return _new_value(value_or_fn, obj)
+    _refuse_subtree(pattern)
+    targets = settable_targets(obj, pattern, create=False)
+    lacks_old = callable(value_or_fn) and any(t.old is MISSING for t in targets)
+    if lacks_old or not targets:
+        if missing_ok and not lacks_old:
+            return obj
+        raise no_target_error(obj, pattern)
+    return _rebuild(obj, [(t.parts, _new_value(value_or_fn, t.old)) for t in targets])
+
+
+def _new_value(value_or_fn: Any, old: Any) -> Any:
+    return value_or_fn(old) if callable(value_or_fn) else value_or_fn
+
+
+def _rebuild(node: Any, changes: list[tuple[Parts, Any]]) -> Any:
+    """Copies the nodes on the way to the changes, from the leaves up."""
+    if not changes[0][0]:
+        return changes[0][1]
+    by_part: dict[str, tuple[Part, list[tuple[Parts, Any]]]] = {}
+    for parts, new in changes:
+        _, below = by_part.setdefault(format_item(parts[0]), (parts[0], []))
+        below.append((parts[1:], new))
+    return with_children(
+        node,
+        [
+            (part, _rebuild(read_part(node, part), below))
+            for part, below in by_part.values()
+        ],
+    )
+
+
+def _refuse_subtree(pattern: Parts) -> None:
+    if pattern[-1] is DOUBLE_STAR:
+        raise PathTypeError(
+            f"{format_parts(pattern)!r}: a trailing ** names a node and all below it\n"
+            "  a trailing * names every child"
+        )

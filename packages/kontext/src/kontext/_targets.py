@@ -1,0 +1,138 @@
+"""Which places a change is about, found before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from kontext._errors import PathLookupError, PathTypeError
+from kontext._format import format_parts
+from kontext._match import (
+    Match,
+    canonical_part,
+    matches,
+    matches_below,
+    no_match_error,
+    outermost,
+)
+from kontext._nodes import Kind, kind_of, read_part
+from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts, Wildcard, has_wildcard
+from kontext._read import lookup_error
+
+
+class Target(NamedTuple):
+    """A place to change: where it hangs, and what is there now.
+
+    `missing` are the names below `part` for which there are no dicts yet.
+    """
+
+    parts: Parts
+    parent: Any
+    part: Part
+    old: Any
+    missing: Parts = ()
+
+
+def existing_targets(root: Any, pattern: Parts) -> list[Target]:
+    """The places that `pattern` names, without those inside of another one."""
+    return [
+        Target(match.parts, match.parent, match.parts[-1], match.value)
+        for match in outermost(m for m in matches(root, pattern) if m.parts)
+    ]
+
+
+def settable_targets(root: Any, pattern: Parts, *, create: bool) -> list[Target]:
+    """The places a value can be set at: existing ones, and new keys of mappings.
+
+    A path without wildcards may name a new key; behind a `*` that takes `create`,
+    and behind a `**` a name is never new.
+    """
+    if not has_wildcard(pattern):
+        target = _place(Match((), None, root), pattern, create=create)
+        return [] if target is None else [target]
+    if create and DOUBLE_STAR not in pattern:
+        return list(_created_targets(root, pattern))
+    return existing_targets(root, pattern)
+
+
+def _created_targets(root: Any, pattern: Parts) -> Iterator[Target]:
+    last = max(i for i, part in enumerate(pattern) if type(part) is Wildcard)
+    for at in matches(root, pattern[: last + 1]):
+        found = False
+        for match in matches_below(at, pattern[last + 1 :]):
+            found = True
+            yield Target(match.parts, match.parent, match.parts[-1], match.value)
+        target = None if found else _place(at, pattern[last + 1 :], create=True)
+        if target is not None:
+            yield target
+
+
+def _place(at: Match, path: Parts, *, create: bool) -> Target | None:
+    """The place of a path without wildcards, if it exists or can be made."""
+    parts, node = at.parts, at.value
+    for depth, wanted in enumerate(path):
+        part = canonical_part(node, wanted)
+        child = read_part(node, part)
+        rest = path[depth + 1 :]
+        if child is MISSING:
+            names_only = all(type(name) is str for name in (part, *rest))
+            if is_open(node) and (not rest or (create and names_only)):
+                return Target((*parts, part, *rest), node, part, MISSING, rest)
+            return None
+        if not rest:
+            return Target((*parts, part), node, part, child)
+        parts, node = (*parts, part), child
+    return None
+
+
+def is_open(node: Any) -> bool:
+    """Whether a node takes new parts."""
+    return kind_of(type(node)) is Kind.MAPPING or isinstance(node, SimpleNamespace)
+
+
+def nested(names: Parts, value: Any) -> Any:
+    """The value inside of one new dict for each name."""
+    for name in reversed(names):
+        value = {name: value}
+    return value
+
+
+def no_target_error(root: Any, pattern: Parts) -> PathLookupError:
+    """The error for a pattern, or a single path, that names no place."""
+    if has_wildcard(pattern):
+        return no_match_error(root, pattern)
+    return lookup_error(root, pattern)
+
+
+def refuse_root(pattern: Parts, verb: str) -> None:
+    """Raises for the empty path, which has no parent to change."""
+    if not pattern:
+        raise PathTypeError(f"the context itself cannot be {verb}: the path is empty")
+
+
+def refuse_fixed(target: Target) -> None:
+    """Raises if the parent of a place cannot be changed."""
+    if _is_fixed(target.parent):
+        raise PathTypeError(
+            f"cannot change {format_parts(target.parts)!r} in place: "
+            f"{type(target.parent).__name__} is immutable\n"
+            "  kontext.update gives a changed copy"
+        )
+
+
+def _is_fixed(node: Any) -> bool:
+    match kind_of(type(node)):
+        case Kind.MAPPING:
+            return not isinstance(node, MutableMapping)
+        case Kind.SEQUENCE:
+            return not hasattr(type(node), "__setitem__")
+        case Kind.NAMEDTUPLE | Kind.LEAF:
+            return True
+        case Kind.ARRAY:
+            # JAX arrays have __setitem__, but only to refuse.
+            flags = getattr(node, "flags", None)
+            return hasattr(node, "at") or not getattr(flags, "writeable", True)
+        case _:
+            params = getattr(type(node), "__dataclass_params__", None)
+            return getattr(params, "frozen", False)

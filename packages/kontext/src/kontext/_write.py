@@ -1,0 +1,111 @@
+"""Writes checked targets in place; if one write fails, all are taken back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kontext._errors import PathTypeError
+from kontext._format import format_parts
+from kontext._nodes import Kind, kind_of
+from kontext._parts import MISSING, Part
+from kontext._targets import Target, nested, refuse_fixed
+
+
+def set_all(targets: list[Target], value: Any) -> None:
+    """Sets every target to `value`.
+
+    Raises:
+      PathTypeError: If the parent of a target is immutable; nothing is written.
+    """
+    for target in targets:
+        refuse_fixed(target)
+        _refuse_other_length(target, value)
+    written = []
+    try:
+        for target in targets:
+            written.append((target, _kept(target)))
+            _set_child(target.parent, target.part, nested(target.missing, value))
+    except BaseException as error:
+        for target, old in reversed(written):
+            _take_back(target, old)
+        error.add_note("while setting a path; nothing was changed")
+        raise
+
+
+def delete_all(targets: list[Target]) -> None:
+    """Removes every target.
+
+    Raises:
+      PathTypeError: If a target cannot be removed; nothing is then.
+    """
+    for target in targets:
+        refuse_fixed(target)
+        _refuse_undeletable(target)
+    # From the end, so that the indices of a list stay what they were.
+    for target in reversed(targets):
+        _delete_child(target.parent, target.part)
+
+
+def _has_items(node: Any, part: Part) -> bool:
+    kind = kind_of(type(node))
+    if kind in (Kind.FIELDS, Kind.OBJECT):
+        return type(part) is not str or not part.isidentifier()
+    return True
+
+
+def _set_child(node: Any, part: Part, value: Any) -> None:
+    if _has_items(node, part):
+        node[part] = value
+    else:
+        setattr(node, part, value)
+
+
+def _delete_child(node: Any, part: Part) -> None:
+    if _has_items(node, part):
+        del node[part]
+    else:
+        delattr(node, part)
+
+
+def _kept(target: Target) -> Any:
+    """The old value, safe from the write: a part of an array is a view of it."""
+    if kind_of(type(target.parent)) is Kind.ARRAY and hasattr(target.old, "copy"):
+        return target.old.copy()
+    return target.old
+
+
+def _take_back(target: Target, old: Any) -> None:
+    if old is not MISSING:
+        _set_child(target.parent, target.part, old)
+    elif target.part in getattr(target.parent, "__dict__", target.parent):
+        _delete_child(target.parent, target.part)
+
+
+def _refuse_other_length(target: Target, value: Any) -> None:
+    """A slice takes as many items as it has, so that no other index moves."""
+    if (
+        kind_of(type(target.parent)) is not Kind.SEQUENCE
+        or type(target.part) is not slice
+    ):
+        return
+    wanted = len(target.old)
+    given = len(value) if hasattr(value, "__len__") else None
+    if given != wanted:
+        got = type(value).__name__ if given is None else f"{given} items"
+        raise PathTypeError(
+            f"{format_parts(target.parts)!r} takes a sequence of {wanted} items, got {got}"
+        )
+
+
+def _refuse_undeletable(target: Target) -> None:
+    node = target.parent
+    fields = hasattr(type(node), "__dataclass_fields__") or hasattr(
+        type(node), "__attrs_attrs__"
+    )
+    if kind_of(type(node)) is Kind.ARRAY or (
+        fields and not _has_items(node, target.part)
+    ):
+        raise PathTypeError(
+            f"cannot delete {format_parts(target.parts)!r}: "
+            f"the parts of a {type(node).__name__} are fixed"
+        )
