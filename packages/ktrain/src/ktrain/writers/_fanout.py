@@ -122,10 +122,18 @@ class _MultiSession:
         self._each("flushing", lambda child: child.flush())
 
     def close(self) -> None:
-        try:
-            self._each("closing", lambda child: child.close())
-        finally:
-            self._close_all_quietly()
+        children, self._children = self._children, {}
+        failures = []
+        for name, child in children.items():
+            try:
+                child.close()
+            except Exception as error:
+                error.add_note(f"raised by the writer {name!r} while closing")
+                failures.append(error)
+                if not self._strict:
+                    _report(name, "closing", error)
+        if failures and self._strict:
+            raise failures[0]
 
     def _each(
         self, doing: str, call: Callable[[_protocol.WriterSession], None]
