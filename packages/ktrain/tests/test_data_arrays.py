@@ -126,18 +126,18 @@ def test_an_example_that_is_ragged_in_itself_is_named():
     ("data", "part"),
     [
         ({"name": np.array(["a", "b"])}, "'name' of the data has dtype <U1"),
-        ({"name": np.array(["a", None], object)}, "holds of type str"),
+        ({"name": np.array(["a", None], object)}, "(holds str)"),
         ({"day": np.array(["2020-01-01"], "M8[D]")}, "'day'"),
-        ({"x": np.float32(3)}, "'x' of the data is a single value"),
+        ({"x": np.float32(3)}, "'x' of the data is a single float32"),
         ({"x": None}, "'x'"),
-        ({3: np.zeros(2)}, "3"),
+        ({3: np.zeros(2)}, "the key 3 of type int"),
         ({"o": {None: np.zeros(2)}}, "in 'o'"),
         ({"_mask": np.ones(2, bool)}, "'_mask' of the data is reserved"),
         ({}, "no array at all"),
         ({"a": {}}, "no array at all"),
         ({"x": np.zeros((0, 3), "f4")}, "0 examples"),
-        ([np.zeros(3)], "of type list, not a mapping"),
-        (None, "of type NoneType, not a mapping"),
+        ([np.zeros(3)], "gave a list; expected a mapping"),
+        (None, "gave a NoneType; expected"),
     ],
 )
 def test_data_that_cannot_be_batched_is_refused_by_name(data, part):

@@ -1,7 +1,7 @@
 import itertools
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ktrain.data import _batch
@@ -36,6 +36,7 @@ def size(plan, position):
     return min(plan.left(position), plan.batch_size)
 
 
+@settings(deadline=None)
 @given(plans)
 def test_batches_are_those_of_a_walk_over_the_stream(plan):
     walked = cut(plan)
@@ -45,6 +46,7 @@ def test_batches_are_those_of_a_walk_over_the_stream(plan):
     assert plan.incomplete(0) == incomplete
 
 
+@settings(deadline=None)
 @given(plans, st.data())
 def test_continuing_at_a_batch_gives_the_rest_of_the_batches(plan, data):
     total = plan.count(0)
@@ -55,6 +57,7 @@ def test_continuing_at_a_batch_gives_the_rest_of_the_batches(plan, data):
     assert rest == [plan.start(0, i) for i in range(done, total)]
 
 
+@settings(deadline=None)
 @given(plans, st.data())
 def test_continuing_anywhere_covers_the_rest_of_the_stream_once(plan, data):
     end = plan.num_epochs * plan.num_examples

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ktrain.data import _order
@@ -19,6 +19,7 @@ def test_an_epoch_holds_every_example_once(num_examples):
     np.testing.assert_array_equal(np.sort(order), np.arange(num_examples))
 
 
+@settings(deadline=None)
 @given(
     st.integers(4, 3000),
     st.integers(0, 2**64 - 1),
@@ -32,6 +33,7 @@ def test_the_network_is_a_bijection_for_every_length_and_key(length, seed, round
     np.testing.assert_array_equal(places, np.arange(length))
 
 
+@settings(deadline=None)
 @given(st.integers(-(2**70), 2**70), st.integers(0, 2**40), st.data())
 def test_a_part_of_an_epoch_is_the_part_of_the_whole(seed, epoch, data):
     length = data.draw(st.sampled_from([5, 8192, 9001]))
@@ -112,6 +114,7 @@ def epoch_of(length, seed, epoch):
     return range(length) if seed is None else _order.shuffled(length, seed, epoch)
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from([1, 2, 7, 50, 8192, 8200]),
     st.sampled_from([None, 0, 5]),
@@ -133,3 +136,9 @@ def test_memory_does_not_grow_with_the_number_of_examples():
     order = _order.ExampleOrder(10**12, seed=0)
     rows = order.rows(10**15 + 5, 64)
     assert len(rows) == 64 and len(order._block) == _order.BLOCK
+
+
+def test_a_batch_may_be_larger_than_what_is_evaluated_at_once():
+    order = _order.ExampleOrder(9000, seed=1)
+    stream = np.concatenate([_order.shuffled(9000, 1, epoch) for epoch in range(4)])
+    np.testing.assert_array_equal(order.rows(100, 30_000), stream[100:30_100])

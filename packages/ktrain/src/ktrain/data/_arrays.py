@@ -59,7 +59,8 @@ def check(data: Any) -> Examples:
     """
     if not isinstance(data, Mapping):
         raise _errors.DataError(
-            f"The loader gave {_kind(data)}, not a mapping from names to arrays.\n"
+            f"The loader gave a {_kind(data)}; expected a mapping from names to"
+            " arrays.\n"
             "  Return a dict such as {'image': images, 'label': labels}."
         )
     if _batch.MASK in data:
@@ -72,7 +73,6 @@ def check(data: Any) -> Examples:
     tree = _check_tree(data, (), wide)
     num_examples = _common_length(tree)
     if wide:
-        # The frames between here and the user's call differ from call to call.
         warnings.warn(_narrowing(wide), UserWarning, stacklevel=2)
     return Examples(tree, num_examples)
 
@@ -95,9 +95,9 @@ def _check_tree(
     for key, value in data.items():
         if not isinstance(key, str):
             raise _errors.DataError(
-                f"A key of the data is {_kind(key)}: {key!r}"
+                f"The data has the key {key!r} of type {_kind(key)}"
                 f"{' in ' + _name(path) if path else ''}.\n"
-                "  Name each array by a str."
+                "  Give every array a str as its name."
             )
         inner = (*path, key)
         if isinstance(value, Mapping):
@@ -123,7 +123,7 @@ def _check_array(value: Any, path: tuple[str, ...], wide: dict[str, str]) -> np.
         raise _not_numbers(array, path)
     if array.ndim == 0:
         raise _errors.DataError(
-            f"{_name(path)} of the data is a single value, {_kind(value)}; expected"
+            f"{_name(path)} of the data is a single {_kind(value)}; expected"
             " an array whose first axis is the examples."
         )
     narrow = _narrow(array, path)
@@ -235,4 +235,4 @@ def _name(path: tuple[str, ...]) -> str:
 
 
 def _kind(value: Any) -> str:
-    return f"of type {type(value).__name__}"
+    return type(value).__name__

@@ -184,10 +184,9 @@ class InMemoryIterator:
             )
 
     def close(self) -> None:
-        """Frees the data; `next` raises `DataError` from now on."""
+        """Ends the iterator: `next` raises `DataError` from now on."""
         self._closed = True
         self._full_stop = -1
-        self._tree = {}
 
     def __enter__(self) -> InMemoryIterator:
         return self
