@@ -96,7 +96,7 @@ def test_key_with_special_characters_is_set():
 
 def test_missing_dicts_are_made_on_request_only():
     tree = {"a": {}}
-    with pytest.raises(PathLookupError, match="no 'b' at path 'a.b.c'"):
+    with pytest.raises(PathLookupError, match=r"no 'b' at path 'a\.b\.c'"):
         kontext.set(tree, "a.b.c", 1)
     assert tree == {"a": {}}
     assert kontext.set(tree, "a.b.c", 1, create=True) == ["a.b.c"]
@@ -152,7 +152,9 @@ def test_new_value_is_not_descended_into():
     ],
 )
 def test_immutable_node_is_named_and_update_recommended(tree, path):
-    with pytest.raises(PathTypeError, match="is immutable\n  kontext.update") as caught:
+    with pytest.raises(
+        PathTypeError, match=r"is immutable\n  kontext\.update"
+    ) as caught:
         kontext.set(tree, path, 0)
     assert type(tree["t"]).__name__ in str(caught.value)
 
@@ -186,7 +188,7 @@ def test_writes_are_taken_back_if_one_fails():
 def test_slice_takes_as_many_items_as_it_has():
     tree = {"a": [1, 2, 3]}
     for value in ([1], 5):
-        with pytest.raises(PathTypeError, match="sequence of 2 items"):
+        with pytest.raises(PathTypeError, match="takes 2 items"):
             kontext.set(tree, "a[1:]", value)
     assert tree == {"a": [1, 2, 3]}
 

@@ -125,13 +125,8 @@ def _rebuild(node: Any, changes: list[tuple[Parts, Any]]) -> Any:
     for parts, new in changes:
         _, below = by_part.setdefault(format_item(parts[0]), (parts[0], []))
         below.append((parts[1:], new))
-    return with_children(
-        node,
-        [
-            (part, _rebuild(read_part(node, part), below))
-            for part, below in by_part.values()
-        ],
-    )
+    new = [(p, _rebuild(read_part(node, p), below)) for p, below in by_part.values()]
+    return with_children(node, new)
 
 
 def _refuse_subtree(pattern: Parts) -> None:

@@ -93,9 +93,7 @@ def is_open(node: Any) -> bool:
 
 def nested(names: Parts, value: Any) -> Any:
     """The value inside of one new dict for each name."""
-    for name in reversed(names):
-        value = {name: value}
-    return value
+    return {names[0]: nested(names[1:], value)} if names else value
 
 
 def no_target_error(root: Any, pattern: Parts) -> PathLookupError:

@@ -23,8 +23,9 @@ def set_all(targets: list[Target], value: Any) -> None:
     written = []
     try:
         for target in targets:
-            written.append((target, _kept(target)))
+            old = _kept(target)
             _set_child(target.parent, target.part, nested(target.missing, value))
+            written.append((target, old))
     except BaseException as error:
         for target, old in reversed(written):
             _take_back(target, old)
@@ -75,37 +76,33 @@ def _kept(target: Target) -> Any:
 
 
 def _take_back(target: Target, old: Any) -> None:
-    if old is not MISSING:
-        _set_child(target.parent, target.part, old)
-    elif target.part in getattr(target.parent, "__dict__", target.parent):
+    if old is MISSING:
         _delete_child(target.parent, target.part)
+    else:
+        _set_child(target.parent, target.part, old)
 
 
 def _refuse_other_length(target: Target, value: Any) -> None:
     """A slice takes as many items as it has, so that no other index moves."""
-    if (
-        kind_of(type(target.parent)) is not Kind.SEQUENCE
-        or type(target.part) is not slice
-    ):
+    is_list = kind_of(type(target.parent)) is Kind.SEQUENCE
+    if not is_list or type(target.part) is not slice:
         return
     wanted = len(target.old)
     given = len(value) if hasattr(value, "__len__") else None
     if given != wanted:
         got = type(value).__name__ if given is None else f"{given} items"
         raise PathTypeError(
-            f"{format_parts(target.parts)!r} takes a sequence of {wanted} items, got {got}"
+            f"{format_parts(target.parts)!r} takes {wanted} items in a sequence, "
+            f"got {got}"
         )
 
 
 def _refuse_undeletable(target: Target) -> None:
-    node = target.parent
-    fields = hasattr(type(node), "__dataclass_fields__") or hasattr(
-        type(node), "__attrs_attrs__"
-    )
-    if kind_of(type(node)) is Kind.ARRAY or (
-        fields and not _has_items(node, target.part)
-    ):
+    cls = type(target.parent)
+    has_fields = hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__")
+    is_field = has_fields and not _has_items(target.parent, target.part)
+    if is_field or kind_of(cls) is Kind.ARRAY:
         raise PathTypeError(
             f"cannot delete {format_parts(target.parts)!r}: "
-            f"the parts of a {type(node).__name__} are fixed"
+            f"the parts of a {cls.__name__} are fixed"
         )
