@@ -254,6 +254,16 @@ def test_integers_of_numpy_are_integers():
     assert type(state["pipeline"]["batch_size"]) is int
 
 
+def test_a_pipeline_prints_its_fields_and_not_its_arrays():
+    pipeline = InMemoryPipeline(loader={"x": np.zeros(5000)}, batch_size=4, seed=1)
+    assert repr(pipeline) == (
+        "InMemoryPipeline(loader=<a mapping with the keys 'x'>, batch_size=4,"
+        " shuffle=False, num_epochs=None, seed=1, remainder=None, span_epochs=False)"
+    )
+    named = repr(pipeline.replace(loader=load_ten))
+    assert "loader=<" in named and "load_ten>" in named
+
+
 def test_an_unknown_purpose_or_process_is_refused():
     pipeline = InMemoryPipeline(loader=load_ten, batch_size=4)
     with pytest.raises(ValueError, match="'test'"):

@@ -14,7 +14,7 @@ from ktrain import spec as spec_lib
 from ktrain.data import _arrays, _batch, _iterator, _pipeline, _source
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class InMemoryPipeline(_bind.RootBound):
     """Batches of arrays that fit in memory, in an order that is exact for ever.
 
@@ -69,6 +69,14 @@ class InMemoryPipeline(_bind.RootBound):
                 "  Correct these fields."
             )
         object.__setattr__(self, "_source", _source.source_of(self.loader))
+
+    def __repr__(self) -> str:
+        # Arrays given as the loader would fill screens.
+        shown = [f"loader=<{_source.describe(self.loader)}>"]
+        for field in dataclasses.fields(self):
+            if field.name != "loader":
+                shown.append(f"{field.name}={getattr(self, field.name)!r}")
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     @property
     def element_spec(self) -> dict[str, Any]:
