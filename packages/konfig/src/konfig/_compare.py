@@ -63,7 +63,7 @@ class _Comparison:
         return True
 
     def _same_items(self, left: Any, right: Any) -> bool:
-        kind = list if isinstance(left, list) else tuple
+        kind: Any = list if isinstance(left, list) else tuple
         if not isinstance(right, kind) or len(left) != len(right):
             return False
         for one, other in zip(kind.__iter__(left), kind.__iter__(right), strict=True):

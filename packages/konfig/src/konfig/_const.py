@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from konfig._errors import ConfigAttributeError, ConfigValueError
 
 GRAMMAR = "module.path:Attr.path (a module alone is written 'module.path:')"
-
-_NAME = r"[^\W\d]\w*"
-_DOTTED = rf"{_NAME}(?:\.{_NAME})*"
-_QUALNAME = re.compile(rf"{_DOTTED}(?::(?:{_DOTTED})?)?\Z")
 
 
 def check_qualname(text: Any, *, callable_needed: bool = False) -> str:
@@ -24,12 +19,19 @@ def check_qualname(text: Any, *, callable_needed: bool = False) -> str:
     Raises:
       ConfigValueError: When the text does not follow the grammar.
     """
-    well_formed = isinstance(text, str) and _QUALNAME.match(text) is not None
-    if well_formed and callable_needed:
-        well_formed = not text.endswith(":") and dotted(text).count(".") > 0
-    if not well_formed:
+    if not _is_qualname(text, callable_needed):
         raise ConfigValueError(f"malformed name {text!r}: expected {GRAMMAR}")
     return text
+
+
+def _is_qualname(text: Any, callable_needed: bool) -> bool:
+    if not isinstance(text, str):
+        return False
+    module, colon, rest = text.partition(":")
+    words = module.split(".") + (rest.split(".") if rest else [])
+    if not all(word.isidentifier() for word in words):
+        return False
+    return not callable_needed or (bool(rest) if colon else len(words) > 1)
 
 
 def dotted(qualname: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import PurePath
 from types import BuiltinFunctionType, EllipsisType, FunctionType, MethodType
 from typing import Any
 
@@ -71,7 +70,7 @@ def _convert_rest(value: Any) -> Any:
     as_config = getattr(type(value), "__as_konfig__", None)
     if as_config is not None:
         return convert(as_config(value))
-    if isinstance(value, (PurePath, slice)):
+    if isinstance(value, slice) or is_path(value):
         return value
     if isinstance(value, type) or _is_function(value):
         return _const_of(value)
@@ -79,6 +78,12 @@ def _convert_rest(value: Any) -> Any:
         f"an object of {_kind(value)} cannot stand in a config: {short(value)}",
         hint=_remedy(value),
     )
+
+
+def is_path(value: Any) -> bool:
+    """Whether a value is a `pathlib` path; the module is not loaded for the answer."""
+    pathlib = sys.modules.get("pathlib")
+    return pathlib is not None and isinstance(value, pathlib.PurePath)
 
 
 def _is_function(value: Any) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import PurePath
 from types import EllipsisType
 from typing import Any
 
 from konfig._const import Const
+from konfig._convert import is_path
 from konfig._errors import ConfigValueError, SerializationError, short
 from konfig._origin import describe
 from konfig._paths import Parts, format_path
@@ -44,6 +43,8 @@ def encode_text(
     """
     if refs not in ("keep", "resolve"):
         raise ConfigValueError(f"refs is 'keep' or 'resolve', not {refs!r}")
+    import json  # not needed before the first file
+
     encoder = _Encoder(value, sort_keys, refs == "resolve")
     data = encoder.encode(value)
     if isinstance(data, dict):
@@ -134,7 +135,7 @@ class _Encoder:
             return self._encode_placeholder(value)
         if isinstance(value, (set, frozenset)):
             items = [self.encode(item) for item in value]
-            return {f"__{type(value).__name__}__": sorted(items, key=json.dumps)}
+            return {f"__{type(value).__name__}__": sorted(items, key=repr)}
         if isinstance(value, bytes):
             import binascii
 
@@ -146,7 +147,7 @@ class _Encoder:
             return {"__slice__": [self.encode(bound) for bound in bounds]}
         if isinstance(value, EllipsisType):
             return {"__ellipsis__": True}
-        if isinstance(value, PurePath):
+        if is_path(value):
             return {"__path__": value.as_posix()}
         raise self._refused(value)
 

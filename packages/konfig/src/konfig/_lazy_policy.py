@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -14,7 +14,7 @@ _POLICIES: ContextVar[tuple[Policy, ...]] = ContextVar("konfig_lazy", default=()
 @contextmanager
 def lazy_modules(
     patterns: str | Iterable[str] = ("*",), *, except_: str | Iterable[str] = ()
-) -> Iterator[None]:
+) -> Generator[None]:
     """Inside the block, `imports()` does not import the named modules.
 
     Their names and calls are then not checked before `resolve`. A context manager and

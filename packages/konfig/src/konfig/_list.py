@@ -129,8 +129,6 @@ class ConfigList(list):
             return NotImplemented
         return _compare.equal(self, other)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __repr__(self) -> str:
         return code_of(self)
 

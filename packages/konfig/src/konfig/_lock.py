@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,7 +22,7 @@ def lock(root: Any, mode: str) -> None:
 
 
 @contextmanager
-def unlocked(root: Any) -> Iterator[None]:
+def unlocked(root: Any) -> Generator[None]:
     """Lifts the locks inside the block and puts back those that were there."""
     before = [(part, part._konfig_lock) for part in _lockable(root)]
     for part, _ in before:

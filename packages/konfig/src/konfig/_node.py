@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -225,7 +225,7 @@ class ConfigDict(Node, MutableMapping):
         _lock.lock(self, mode)
 
     @contextmanager
-    def unlocked(self) -> Iterator[Any]:
+    def unlocked(self) -> Generator[Any]:
         """Allows every change inside the block, here and below."""
         with _lock.unlocked(self):
             yield self
@@ -249,8 +249,6 @@ class ConfigDict(Node, MutableMapping):
         if not isinstance(other, Mapping):
             return NotImplemented
         return _compare.equal(self, other)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return code_of(self)
@@ -364,7 +362,7 @@ def _too_deep() -> ConfigCycleError:
     )
 
 
-def _blank(kind: type) -> Any:
+def _blank(kind: Any) -> Any:
     """An empty node; pickle fills it later, so that references may point to it."""
     return kind.__new__(kind)
 

@@ -96,7 +96,7 @@ class Proxy:
         return [] if real is UNKNOWN else dir(real)
 
     @property
-    def __doc__(self) -> str | None:
+    def __doc__(self) -> str | None:  # pyrefly: ignore[bad-override]  the target's own
         return getattr(self.__konfig_real__, "__doc__", None)
 
     @property

@@ -100,7 +100,7 @@ class Guard:
             raise _refused(qualname, f"it is {real}, and allow names nothing of {home}")
 
     def _check_hops(self, qualname: str) -> None:
-        """Every module on the way must be allowed: `logging:os.system` leaves logging."""
+        """Every module on the way must be allowed: `logging:os.system` leaves it."""
         module, attributes = split(qualname)
         found: Any = sys.modules.get(module)
         for attribute in attributes[:-1]:
@@ -133,7 +133,7 @@ class Guard:
 
 
 def untrusted_names(root: Any) -> dict[str, tuple[str, str | None]]:
-    """The targets that data named, each with its first path and where it was written."""
+    """The targets that data named, with the first path and origin of each."""
     found: dict[str, tuple[str, str | None]] = {}
     for parts, value in walk(root):
         for name in _names(value):
@@ -172,8 +172,8 @@ def not_asked(names: dict[str, tuple[str, str | None]]) -> UnsafeTargetError:
         f"the config was read as data, and would run: {listed(names, 8)}",
         path=path,
         origin=origin,
-        hint=f"name what may run, resolve(cfg, allow=[{first!r}]), or trust the source, "
-        "from_json(…, trusted=True)",
+        hint=f"name what may run, resolve(cfg, allow=[{first!r}]), or trust where it "
+        "comes from, from_json(…, trusted=True)",
     )
 
 

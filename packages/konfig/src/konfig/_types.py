@@ -6,10 +6,12 @@ everything; nothing is guessed.
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Mapping
-from pathlib import PurePath
 from typing import Any
+
+from konfig._convert import is_path
 
 _YES = frozenset(("true", "yes", "on", "1"))
 _NO = frozenset(("false", "no", "off", "0"))
@@ -46,7 +48,7 @@ def fit(value: Any, annotation: Any, *, text: str | None = None) -> Any:
         return _fit_generic(value, origin, args, text)
     if isinstance(annotation, type) and _is_enum(annotation):
         return _fit_enum(value, annotation)
-    return value
+    return _fit_path(value, annotation, text) if _is_path_class(annotation) else value
 
 
 def understood(annotation: Any) -> bool:
@@ -56,8 +58,9 @@ def understood(annotation: Any) -> bool:
         return all(understood(member) for member in members)
     if _hashable(annotation) and annotation in _SCALARS:
         return True
-    if isinstance(annotation, type) and _is_enum(annotation):
-        return True
+    if isinstance(annotation, type):
+        if _is_enum(annotation) or _is_path_class(annotation):
+            return True
     origin, _ = _taken_apart(annotation)
     return origin in (list, tuple, dict, "literal")
 
@@ -215,7 +218,7 @@ def _fit_str(value: Any, text: str | None) -> str:
         return value if quoted else text
     if isinstance(value, str):
         return value
-    if isinstance(value, PurePath):
+    if is_path(value):
         return str(value)
     raise Mismatch("str")
 
@@ -231,34 +234,30 @@ def _fit_none(value: Any, text: str | None) -> None:
         raise Mismatch("None")
 
 
-def _path_fitter(kind: type[PurePath]) -> Callable[[Any, str | None], Any]:
-    def fit_path(value: Any, text: str | None) -> Any:
-        if isinstance(value, PurePath):
-            return value
-        if text is None and not isinstance(value, str):
-            raise Mismatch("a path")
-        return kind(_fit_str(value, text))
-
-    return fit_path
+def _fit_path(value: Any, kind: Any, text: str | None) -> Any:
+    if is_path(value):
+        return value
+    if text is None and not isinstance(value, str):
+        raise Mismatch("a path")
+    return kind(_fit_str(value, text))
 
 
-def _scalars() -> dict[Any, Callable[[Any, str | None], Any]]:
-    from pathlib import Path, PosixPath, PurePosixPath, PureWindowsPath, WindowsPath
-
-    table: dict[Any, Callable[[Any, str | None], Any]] = {
-        bool: _fit_bool,
-        int: _fit_int,
-        float: _fit_float,
-        complex: _fit_complex,
-        str: _fit_str,
-        bytes: _fit_bytes,
-        type(None): _fit_none,
-        None: _fit_none,
-    }
-    for kind in (Path, PosixPath, WindowsPath, PurePath, PurePosixPath):
-        table[kind] = _path_fitter(kind)
-    table[PureWindowsPath] = _path_fitter(PureWindowsPath)
-    return table
+def _is_path_class(annotation: Any) -> bool:
+    pathlib = sys.modules.get("pathlib")
+    return (
+        pathlib is not None
+        and isinstance(annotation, type)
+        and issubclass(annotation, pathlib.PurePath)
+    )
 
 
-_SCALARS = _scalars()
+_SCALARS: dict[Any, Callable[[Any, str | None], Any]] = {
+    bool: _fit_bool,
+    int: _fit_int,
+    float: _fit_float,
+    complex: _fit_complex,
+    str: _fit_str,
+    bytes: _fit_bytes,
+    type(None): _fit_none,
+    None: _fit_none,
+}
