@@ -449,7 +449,7 @@ def test_a_closed_iterator_gives_no_batches():
 
 
 @pytest.mark.slow
-def test_a_shuffled_batch_costs_microseconds_over_the_gather_itself():
+def test_a_shuffled_batch_costs_a_few_times_the_gather_itself():
     data = {
         "x": np.zeros((20_000, 64), np.float32),
         "y": np.zeros(20_000, np.int32),
@@ -466,9 +466,9 @@ def test_a_shuffled_batch_costs_microseconds_over_the_gather_itself():
     def gather():
         return data["x"].take(rows, 0), data["y"].take(rows, 0)
 
-    extra = min(seconds(iterator.__next__) for _ in range(5)) - min(
-        seconds(gather) for _ in range(5)
+    gathers, batches = zip(
+        *((seconds(gather), seconds(iterator.__next__)) for _ in range(5)), strict=True
     )
-    # Measured 5 to 8 microseconds, mostly the order itself; a machine that is
-    # four times slower passes, a loop over examples in Python does not.
-    assert extra < 32e-6
+    # Measured 3 to 7 times (5 to 8 microseconds more, mostly the order itself) on
+    # quiet and on busy machines; a loop over the examples in Python takes over 20.
+    assert min(batches) < 16 * min(gathers)
