@@ -469,6 +469,6 @@ def test_a_shuffled_batch_costs_a_few_times_the_gather_itself():
     gathers, batches = zip(
         *((seconds(gather), seconds(iterator.__next__)) for _ in range(5)), strict=True
     )
-    # Measured 3 to 7 times (5 to 8 microseconds more, mostly the order itself) on
-    # quiet and on busy machines; a loop over the examples in Python takes over 20.
-    assert min(batches) < 16 * min(gathers)
+    # Measured 4 to 10 times, 6 to 13 microseconds more: mostly the order itself,
+    # and rows that are not in the cache. A loop over the examples takes 100 times.
+    assert min(batches) < 30 * min(gathers)
