@@ -1,6 +1,7 @@
 """JSON files, JSON lines, the status and the events of a run."""
 
 import json
+import logging
 import math
 import pathlib
 import subprocess
@@ -22,7 +23,7 @@ _JSON = st.recursive(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(_JSON)
 def test_json_values_come_back_equal(value):
     assert json.loads(run.dumps(value)) == value
@@ -125,6 +126,51 @@ def test_half_a_line_is_ended_and_passed_over(tmp_path):
     lines.close()
     lines.close()
     assert list(run.read_json_lines(path)) == [{"a": 1}, {"a": "\ufffd"}, {"a": 4}]
+
+
+_FULL_DISK = """
+import resource, sys
+from ktrain import run
+lines = run.JsonLines(sys.argv[1])
+_, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+written = 0
+try:
+    while True:
+        lines.append({"a": written, "text": "x" * 10})
+        written += 1
+except OSError as error:
+    print(written, error)
+resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+lines.append({"a": "after"})
+lines.append({"a": "last"})
+"""
+
+
+@pytest.mark.slow
+def test_a_disk_that_was_full_spoils_no_line_before_or_after(tmp_path):
+    path = tmp_path / "a.jsonl"
+    result = subprocess.run(
+        [sys.executable, "-c", _FULL_DISK, str(path)], capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("3 [Errno 27]")
+    values = [record["a"] for record in run.read_json_lines(path)]
+    assert values == [0, 1, 2, "after", "last"]
+
+
+def test_a_status_or_event_that_cannot_be_written_ends_no_run(tmp_path, caplog):
+    (tmp_path / "status.json").mkdir()
+    (tmp_path / "events.jsonl").mkdir()
+    status, events = run.StatusFile(tmp_path, interval_s=0), run.EventLog(tmp_path)
+    with caplog.at_level(logging.WARNING, logger="ktrain"):
+        assert not status.write(phase="train", step=1)
+        assert not status.write(phase="train", step=2)
+        events.add("start", 0)
+    messages = [record.getMessage() for record in caplog.records]
+    assert len(messages) == 2
+    assert messages[0].startswith(f"cannot write {tmp_path}/status.json: ")
+    assert messages[1].startswith(f"the event 'start' is not in {tmp_path}/events")
 
 
 def test_the_status_has_what_a_scheduler_asks_for(tmp_path):

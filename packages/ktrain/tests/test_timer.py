@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ktrain import timer
@@ -102,6 +102,7 @@ def test_a_phase_ends_with_its_exception():
     assert chrono.report(1)["perf/steps_per_s"] == pytest.approx(1.0)
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["train", "eval", "write it"]), st.integers(0, 9)),

@@ -76,7 +76,7 @@ def test_a_step_that_goes_back_is_an_error_naming_collection_and_both_steps():
     session.scalars("train", 100, {"b": 1})
     session.scalars("eval", 0, {"a": 1})
     with pytest.raises(
-        writers.StepOrderError, match="^train: step 99 comes after step 100"
+        writers.StepOrderError, match=r"^train: step 99 comes after step 100"
     ):
         session.scalars("train", 99, {"a": 1})
     session.close()
@@ -110,7 +110,7 @@ def test_records_after_a_failure_are_still_written():
 
 def test_an_unwritable_value_is_raised_where_it_was_given():
     session = _open(writers.NoopWriter())
-    with pytest.raises(writers.UnwritableValueError, match="^metrics/x: "):
+    with pytest.raises(writers.UnwritableValueError, match=r"^metrics/x: "):
         session.scalars("train", 0, {"metrics/x": object()})
     with pytest.raises(errors.TrainerConfigError, match="cannot name a collection"):
         session.scalars("../up", 0, {"a": 1})

@@ -112,14 +112,14 @@ def test_all_writers_are_closed_when_one_of_them_fails_to(strict, caplog):
 def test_a_value_that_nobody_can_write_is_raised_also_without_strict():
     recorder = Recorder()
     session = writers.MultiWriter(a=recorder).open(workdir=None, start_step=0)
-    with pytest.raises(writers.UnwritableValueError, match="^metrics/x: "):
+    with pytest.raises(writers.UnwritableValueError, match=r"^metrics/x: "):
         session.scalars("train", 0, {"metrics/x": object()})
     session.scalars("train", 1, {"metrics/x": 1.0})
     assert recorder.calls[-1][1] == 1
 
 
 def test_writers_of_files_need_a_workdir_and_say_so():
-    assert writers.needs_workdir(writers.default())
+    assert writers.needs_workdir(writers.default_writer())
     assert not writers.needs_workdir(
         writers.MultiWriter(console=writers.ConsoleWriter(), mine=Recorder())
     )
@@ -151,7 +151,7 @@ def test_replace_gives_the_same_writers():
 
 @pytest.mark.spec("core-45")
 def test_all_default_writers_write_vectors_dicts_and_texts(tmp_path, capsys):
-    session = writers.default().open(workdir=tmp_path, start_step=0)
+    session = writers.default_writer().open(workdir=tmp_path, start_step=0)
     values = {"metrics": {"v": [1, 2, 3], "d": {"x": 0.5}, "t": "word"}}
     session.scalars("train", 0, values)
     session.close()
@@ -167,7 +167,7 @@ def test_the_noop_writer_writes_nothing_but_still_refuses_bad_values():
     session = writers.NoopWriter().open(workdir=None, start_step=0)
     session.scalars("train", 0, {"a": 1})
     session.text("train", 0, "a", "b")
-    with pytest.raises(writers.UnwritableValueError, match="^a: "):
+    with pytest.raises(writers.UnwritableValueError, match=r"^a: "):
         session.scalars("train", 1, {"a": object()})
     session.flush()
     session.close()

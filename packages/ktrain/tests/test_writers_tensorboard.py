@@ -134,7 +134,7 @@ _IMPORTS = """
 import sys
 from ktrain import writers
 session = writers.open_in_background(
-    writers.default(), workdir=sys.argv[1], start_step=0)
+    writers.default_writer(), workdir=sys.argv[1], start_step=0)
 assert "tensorboardX" not in sys.modules
 session.scalars("train", 0, {"a": 1.0})
 session.close()

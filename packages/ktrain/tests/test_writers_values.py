@@ -5,7 +5,7 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ktrain import writers
@@ -26,12 +26,14 @@ def test_a_number_of_every_real_dtype_becomes_a_python_number(dtype, make):
     assert value == 1
 
 
+@settings(deadline=None)
 @given(st.floats(width=32))
 def test_a_32_bit_float_keeps_its_exact_value(number):
     flat = writers.flatten({"x": np.float32(number)})
     assert flat["x"] == number or math.isnan(number)
 
 
+@settings(deadline=None)
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_an_integer_keeps_its_exact_value(number):
     assert writers.flatten({"x": np.int64(number), "y": number}) == {
@@ -106,12 +108,12 @@ def test_any_other_value_is_an_error_with_the_path_and_the_type(value, named):
 
 def test_a_prng_key_is_an_error_with_its_path():
     jax = pytest.importorskip("jax", reason="shows a key of jax")
-    with pytest.raises(writers.UnwritableValueError, match="^metrics/key: "):
+    with pytest.raises(writers.UnwritableValueError, match=r"^metrics/key: "):
         writers.flatten({"metrics/key": jax.random.key(0)})
 
 
 def test_two_values_of_one_name_are_an_error():
-    with pytest.raises(writers.UnwritableValueError, match="^a/b: two values"):
+    with pytest.raises(writers.UnwritableValueError, match=r"^a/b: two values"):
         writers.flatten({"a/b": 1, "a": {"b": 2}})
 
 

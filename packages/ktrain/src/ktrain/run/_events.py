@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import pathlib
 import time
@@ -9,6 +10,8 @@ from typing import Any
 
 from ktrain import _errors
 from ktrain.run import _json_lines
+
+_logger = logging.getLogger("ktrain")
 
 _KINDS = ("start", "resume", "checkpoint", "eval", "preempt", "error", "complete")
 _OWN_FIELDS = ("event", "step", "time")
@@ -26,7 +29,7 @@ class EventLog:
         self._lines: _json_lines.JsonLines | None = None
 
     def add(self, kind: str, step: int, /, **fields: Any) -> None:
-        """Writes one event.
+        """Writes one event; when the disk refuses it, the log says so.
 
         Args:
           kind: "start", "resume", "checkpoint", "eval", "preempt", "error" or
@@ -36,6 +39,7 @@ class EventLog:
 
         Raises:
           ValueError: The kind is unknown, or a field is called like a fixed one.
+          TypeError: A field is not JSON.
         """
         if kind not in _KINDS:
             raise ValueError(
@@ -46,9 +50,12 @@ class EventLog:
             if name in fields:
                 raise ValueError(f"an event has its own field {name!r}; rename yours")
         record = {"event": kind, "step": int(step), "time": round(time.time(), 3)}
-        if self._lines is None:
-            self._lines = _json_lines.JsonLines(self.path)
-        self._lines.append(record | fields)
+        try:
+            if self._lines is None:
+                self._lines = _json_lines.JsonLines(self.path)
+            self._lines.append(record | fields)
+        except OSError as error:
+            _logger.warning("the event %r is not in %s: %s", kind, self.path, error)
 
     def close(self) -> None:
         """Waits until the disk holds the events, and closes the file."""

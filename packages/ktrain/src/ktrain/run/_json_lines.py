@@ -26,8 +26,7 @@ class JsonLines:
         # Unbuffered: what was appended outlives the process, however it ends.
         self._file = open(self.path, "ab", buffering=0)
         self.was_empty = self._file.tell() == 0
-        if not self.was_empty and not self._ends_with_newline():
-            self._write(b"\n")
+        self._is_torn = not self.was_empty and not self._ends_with_newline()
 
     def _ends_with_newline(self) -> bool:
         with open(self.path, "rb") as file:
@@ -39,13 +38,15 @@ class JsonLines:
 
         Raises:
           TypeError: A part of the record is not JSON; nothing is written then.
+          OSError: The disk is full, ...; the lines before and after stay readable.
         """
-        self._write(_json_file.dumps(record).encode() + b"\n")
-
-    def _write(self, data: bytes) -> None:
+        line = _json_file.dumps(record).encode() + b"\n"
         # One call for a whole line, so that lines of two processes do not mix.
+        data = b"\n" + line if self._is_torn else line
+        self._is_torn = True
         while data:
             data = data[self._file.write(data) :]
+        self._is_torn = False
 
     def sync(self) -> None:
         """Waits until the disk holds every line."""

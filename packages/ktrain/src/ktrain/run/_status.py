@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import logging
 import os
 import pathlib
 import socket
@@ -13,6 +14,8 @@ from typing import Any
 from ktrain.run import _json_file
 
 _NAME = "status.json"
+
+_logger = logging.getLogger("ktrain")
 
 
 class StatusFile:
@@ -26,6 +29,7 @@ class StatusFile:
         self.path = pathlib.Path(workdir) / _NAME
         self.interval_s = interval_s
         self._next = float("-inf")
+        self._has_failed = False
 
     def write(
         self,
@@ -50,7 +54,8 @@ class StatusFile:
           force: Writes in any case; for a change of phase and for the end.
 
         Returns:
-          Whether the file was written.
+          Whether the file was written. When the disk refuses it, that is said once in
+          the log: no run ends because nobody can see where it is.
         """
         now = time.monotonic()
         if now < self._next and not force:
@@ -69,8 +74,14 @@ class StatusFile:
             "updated_at": datetime.datetime.now(datetime.UTC).isoformat(),
         }
         # Not durable: after a power cut nobody asks where the run was.
-        _json_file.write_json(self.path, record, durable=False)
         self._next = now + self.interval_s
+        try:
+            _json_file.write_json(self.path, record, durable=False)
+        except OSError as error:
+            if not self._has_failed:
+                _logger.warning("cannot write %s: %s", self.path, error)
+            self._has_failed = True
+            return False
         return True
 
 

@@ -2,16 +2,13 @@
 
 from ktrain.writers._background import StepOrderError, open_in_background
 from ktrain.writers._console import ConsoleWriter
-from ktrain.writers._fanout import MultiWriter, NoopWriter, default
+from ktrain.writers._fanout import MultiWriter, NoopWriter, default_writer
 from ktrain.writers._jsonl import JsonlWriter, read_jsonl
 from ktrain.writers._protocol import Writer, WriterSession, needs_workdir
 from ktrain.writers._tensorboard import TensorBoardWriter
 from ktrain.writers._values import FlatValues, UnwritableValueError, flatten
 
-default_writer = default
-
 __all__ = [
-    "default",
     "default_writer",
     "JsonlWriter",
     "TensorBoardWriter",

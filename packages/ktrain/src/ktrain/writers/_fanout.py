@@ -200,7 +200,7 @@ class _NoopSession:
         pass
 
 
-def default() -> MultiWriter:
+def default_writer() -> MultiWriter:
     """Gives what a trainer has by default: JSON lines, TensorBoard and console."""
     return MultiWriter(
         jsonl=JsonlWriter(), tensorboard=TensorBoardWriter(), console=ConsoleWriter()
