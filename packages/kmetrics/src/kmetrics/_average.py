@@ -74,8 +74,7 @@ class AverageState(State):
         """
         if is_traced((self.total, self.count)):
             return mean_of(self.total, self.count, empty=jnp.nan)
-        total, count = jax.device_get((self.total, self.count))
-        return host_mean(total, count, if_empty=self.empty_value)
+        return host_mean(self.total, self.count, if_empty=self.empty_value)
 
 
 def mean_of(total: Pair, count: Pair, *, empty: float) -> jax.Array:

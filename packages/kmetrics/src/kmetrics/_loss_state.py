@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import jax
-
 from kmetrics._average import host_mean, mean_of
 from kmetrics._numerics import Pair, add_pairs, is_traced, zero_pair
 from kmetrics._register import state
@@ -52,5 +50,4 @@ class LossState(State):
     def _mean(self, total: Pair) -> Any:
         if is_traced(total):
             return mean_of(total, self.count, empty=0.0)
-        total, count = jax.device_get((total, self.count))
-        return host_mean(total, count, if_empty=float)
+        return host_mean(total, self.count, if_empty=float)

@@ -55,7 +55,7 @@ def to_float32(x: Any) -> jax.Array:
 
 def zero_pair(shape: tuple[int, ...] = ()) -> Pair:
     """Zeros of the given shape."""
-    return Pair(jnp.zeros(shape, jnp.float32), jnp.zeros(shape, jnp.float32))
+    return Pair(np.zeros(shape, np.float32), np.zeros(shape, np.float32))
 
 
 def to_pair(x: Any) -> Pair:
@@ -65,9 +65,10 @@ def to_pair(x: Any) -> Pair:
     if not isinstance(x, jax.Array):
         host = np.asarray(x)
         if host.dtype in (np.float64, np.int64, np.uint64):
+            # Stays on the host: it costs no transfer, and jit takes it as it is.
             hi = host.astype(np.float32)
             lo = np.where(np.isfinite(hi), host - hi.astype(np.float64), 0)
-            return Pair(jnp.asarray(hi), jnp.asarray(lo.astype(np.float32)))
+            return Pair(hi, lo.astype(np.float32))
     return _fast_two_sum(*_split(jnp.asarray(x)))
 
 

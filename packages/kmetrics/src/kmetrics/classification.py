@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any, Literal
 
 import jax
@@ -13,6 +14,7 @@ from kmetrics._average import AverageState
 from kmetrics._masks import combine_masks
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
+from ktyping import Array, Bool, Int, Real, typechecked
 
 __all__ = ["Accuracy"]
 
@@ -64,12 +66,13 @@ class Accuracy(Metric):
         if self.top_k < 1:
             raise ValueError(f"Accuracy: top_k must be 1 or more\n  got {self.top_k}")
 
+    @typechecked
     def get_state(
         self,
-        labels: Any,
-        logits: Any | None = None,
-        pred_labels: Any | None = None,
-        mask: Any | None = None,
+        labels: Int[Array, "*b 1"] | Int[Array, "*b"],
+        logits: Real[Array, "*b n"] | None = None,
+        pred_labels: Int[Array, "..."] | None = None,
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
     ) -> Any:
         """The state of one batch.
 
@@ -92,36 +95,43 @@ class Accuracy(Metric):
         else:
             logits = to_float32(logits)
             labels = _drop_column(labels, logits)
-            correct = self._correct(logits, labels)
+            self._check_top_k(logits.shape[-1])
+            correct = _rank_correct(logits, labels, top_k=self.top_k, ties=self.ties)
         mask = _mask_of(mask, correct.ndim)
         if self.ignore_index is not None:
             mask = combine_masks(mask, labels != self.ignore_index)
         return AverageState.from_values(correct, mask)
 
-    def _correct(self, logits: jax.Array, labels: jax.Array) -> jax.Array:
-        """How right each example is, 0 to 1, `[*b]`."""
-        num_classes = logits.shape[-1]
+    def _check_top_k(self, num_classes: int) -> None:
         if self.top_k > 1 and self.top_k >= num_classes:
             raise ValueError(
                 f"Accuracy: top_k={self.top_k} with {num_classes} classes is always "
                 "right\nuse a top_k below the number of classes"
             )
-        is_class = (labels >= 0) & (labels < num_classes)
-        column = jnp.where(is_class, labels, 0)[..., None]
-        score = jnp.take_along_axis(logits, column, axis=-1)
-        better = jnp.sum(logits > score, axis=-1)
-        tied = (logits == score) & (jnp.arange(num_classes) != column)
-        if self.ties == "first":
-            better += jnp.sum(tied & (jnp.arange(num_classes) < column), axis=-1)
-        elif self.ties == "pessimistic":
-            better += jnp.sum(tied, axis=-1)
-        if self.ties == "expected":
-            places = 1 + jnp.sum(tied, axis=-1)
-            correct = jnp.clip((self.top_k - better) / places, 0.0, 1.0)
-        else:
-            correct = (better < self.top_k).astype(jnp.float32)
-        is_number = ~jnp.any(jnp.isnan(logits), axis=-1)
-        return jnp.where(is_class & is_number, correct, 0.0)
+
+
+@functools.partial(jax.jit, static_argnames=("top_k", "ties"), inline=True)
+def _rank_correct(
+    logits: jax.Array, labels: jax.Array, *, top_k: int, ties: Ties
+) -> jax.Array:
+    """How right each example is, 0 to 1, `[*b]`."""
+    classes = jnp.arange(logits.shape[-1])
+    is_class = (labels >= 0) & (labels < len(classes))
+    column = jnp.where(is_class, labels, 0)[..., None]
+    score = jnp.take_along_axis(logits, column, axis=-1)
+    better = jnp.sum(logits > score, axis=-1)
+    tied = (logits == score) & (classes != column)
+    if ties == "first":
+        better += jnp.sum(tied & (classes < column), axis=-1)
+    elif ties == "pessimistic":
+        better += jnp.sum(tied, axis=-1)
+    if ties == "expected":
+        places = 1 + jnp.sum(tied, axis=-1)
+        correct = jnp.clip((top_k - better) / places, 0.0, 1.0)
+    else:
+        correct = (better < top_k).astype(jnp.float32)
+    is_number = ~jnp.any(jnp.isnan(logits), axis=-1)
+    return jnp.where(is_class & is_number, correct, 0.0)
 
 
 def _drop_column(labels: jax.Array, logits: jax.Array) -> jax.Array:

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import kontext
 from kmetrics._loss import Loss
 from kmetrics._numerics import is_traced, to_float32
+from ktyping import Array, Bool, Float, Int, Real, typechecked
 
 __all__ = [
     "Huber",
@@ -32,9 +33,7 @@ class _Difference(Loss):
 
     def _difference(self, preds: Any, targets: Any) -> jax.Array:
         # Before subtracting: 0 - 16 is 240 in uint8.
-        preds, targets = to_float32(preds), to_float32(targets)
-        _check_same(type(self).__name__, preds=preds, targets=targets)
-        return preds - targets
+        return to_float32(preds) - to_float32(targets)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -46,7 +45,12 @@ class L1(_Difference):
       targets: path of real numbers, same shape.
     """
 
-    def get_values(self, preds: Any, targets: Any) -> jax.Array:
+    @typechecked
+    def get_values(
+        self,
+        preds: Real[Array, "*b"] | Bool[Array, "*b"],
+        targets: Real[Array, "*b"] | Bool[Array, "*b"],
+    ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element."""
         return jnp.abs(self._difference(preds, targets))
 
@@ -60,7 +64,12 @@ class L2(_Difference):
       targets: path of real numbers, same shape.
     """
 
-    def get_values(self, preds: Any, targets: Any) -> jax.Array:
+    @typechecked
+    def get_values(
+        self,
+        preds: Real[Array, "*b"] | Bool[Array, "*b"],
+        targets: Real[Array, "*b"] | Bool[Array, "*b"],
+    ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element."""
         return jnp.square(self._difference(preds, targets))
 
@@ -84,7 +93,12 @@ class Huber(_Difference):
         if not self.delta > 0:
             raise ValueError(f"Huber: delta must be above 0\n  got {self.delta!r}")
 
-    def get_values(self, preds: Any, targets: Any) -> jax.Array:
+    @typechecked
+    def get_values(
+        self,
+        preds: Real[Array, "*b"] | Bool[Array, "*b"],
+        targets: Real[Array, "*b"] | Bool[Array, "*b"],
+    ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element."""
         size = jnp.abs(self._difference(preds, targets))
         inner = jnp.minimum(size, self.delta)
@@ -100,7 +114,12 @@ class LogCosh(_Difference):
       targets: path of real numbers, same shape.
     """
 
-    def get_values(self, preds: Any, targets: Any) -> jax.Array:
+    @typechecked
+    def get_values(
+        self,
+        preds: Real[Array, "*b"] | Bool[Array, "*b"],
+        targets: Real[Array, "*b"] | Bool[Array, "*b"],
+    ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element."""
         size = jnp.abs(self._difference(preds, targets))
         # log cosh d = log(1 + 2 sinh²(d/2)) keeps its digits near 0 and overflows far
@@ -133,10 +152,14 @@ class SoftmaxCrossEntropy(Loss):
         super().__post_init__()
         _check_share(self, self.label_smoothing)
 
-    def get_values(self, logits: Any, labels: Any) -> jax.Array:
+    @typechecked
+    def get_values(
+        self,
+        logits: Float[Array, "*b n"],
+        labels: Real[Array, "*b n"] | Bool[Array, "*b n"],
+    ) -> Float[Array, "*b 1"]:
         """`[*b, 1]`, one value per example."""
         logits, labels = to_float32(logits), to_float32(labels)
-        _check_same(type(self).__name__, logits=logits, labels=labels)
         labels = _smooth(labels, self.label_smoothing, logits.shape[-1])
         terms = _weigh(labels, jax.nn.log_softmax(logits))
         values = -jnp.sum(terms, axis=-1, keepdims=True)
@@ -175,12 +198,16 @@ class SoftmaxCrossEntropyWithIntLabels(Loss):
             return None
         return _as_column(labels, jnp.ndim(logits)) != self.ignore_index
 
-    def get_values(self, logits: Any, labels: Any) -> jax.Array:
+    @typechecked
+    def get_values(
+        self,
+        logits: Float[Array, "*b n"],
+        labels: Int[Array, "*b 1"] | Int[Array, "*b"],
+    ) -> Float[Array, "*b 1"]:
         """`[*b, 1]`, one value per example."""
         logits = to_float32(logits)
         labels = _as_column(labels, logits.ndim)
         name, num_classes = type(self).__name__, logits.shape[-1]
-        _check_same(name, logits=logits[..., :1], labels=labels)
         is_class = (labels >= 0) & (labels < num_classes)
         _check_classes(name, labels, is_class, num_classes)
         normaliser = jax.nn.logsumexp(logits, axis=-1, keepdims=True)
@@ -214,10 +241,14 @@ class SigmoidBinaryCrossEntropy(Loss):
         super().__post_init__()
         _check_share(self, self.label_smoothing)
 
-    def get_values(self, logits: Any, labels: Any) -> jax.Array:
+    @typechecked
+    def get_values(
+        self,
+        logits: Float[Array, "*b n"],
+        labels: Real[Array, "*b n"] | Bool[Array, "*b n"],
+    ) -> Float[Array, "*b n"]:
         """`[*b, n]`, one value per element."""
         logits, labels = to_float32(logits), to_float32(labels)
-        _check_same(type(self).__name__, logits=logits, labels=labels)
         labels = _smooth(labels, self.label_smoothing, 2)
         positive = _weigh(labels, jax.nn.softplus(-logits))
         negative = _weigh(1 - labels, jax.nn.softplus(logits))
@@ -249,16 +280,6 @@ def _check_share(loss: Loss, share: float) -> None:
     if not 0 <= share < 1:
         raise ValueError(
             f"{type(loss).__name__}: label_smoothing must be in [0, 1)\n  got {share!r}"
-        )
-
-
-def _check_same(name: str, **arrays: jax.Array) -> None:
-    (first, a), (second, b) = arrays.items()
-    if a.shape != b.shape:
-        raise ValueError(
-            f"{name}: {first} and {second} have different shapes\n"
-            f"  {first} {list(a.shape)}, {second} {list(b.shape)}\n"
-            "nothing is broadcast, because a missing axis is a common mistake"
         )
 
 

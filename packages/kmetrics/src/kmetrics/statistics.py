@@ -15,6 +15,7 @@ from kmetrics._masks import align_left
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._moments import MomentsState
 from kmetrics._numerics import to_float32
+from ktyping import Array, Bool, Real, typechecked
 
 __all__ = ["Mean", "Norm", "Std"]
 
@@ -35,7 +36,12 @@ class Mean(Metric):
     mask: kontext.Key | None = None
     on_empty: OnEmpty = "nan"
 
-    def get_state(self, values: Any, mask: Any | None = None) -> Any:
+    @typechecked
+    def get_state(
+        self,
+        values: Real[Array, "..."] | Bool[Array, "..."],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
         """The state of one batch."""
         return AverageState.from_values(values, mask)
 
@@ -60,7 +66,12 @@ class Std(Metric):
     ddof: int = 0
     on_empty: OnEmpty = "nan"
 
-    def get_state(self, values: Any, mask: Any | None = None) -> Any:
+    @typechecked
+    def get_state(
+        self,
+        values: Real[Array, "..."] | Bool[Array, "..."],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
         """The state of one batch."""
         return MomentsState.from_values(values, mask)
 
@@ -107,7 +118,12 @@ class Norm(Metric):
                 'use "average" or "concat"'
             )
 
-    def get_state(self, tensor: Any, mask: Any | None = None) -> Any:
+    @typechecked
+    def get_state(
+        self,
+        tensor: Real[Array, "..."] | Bool[Array, "..."],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
         """The state of one tensor."""
         tensor = to_float32(tensor)
         axes = self._axes(tensor.ndim)
