@@ -119,8 +119,12 @@ def _wraps_anyway(always: bool) -> bool:
 
 
 def _decorate_property(target: property, again: Callable[[Any], Any]) -> property:
-    parts = (target.fget, target.fset, target.fdel)
-    return property(*(part and again(part) for part in parts), doc=target.__doc__)
+    return property(
+        target.fget and again(target.fget),
+        target.fset and again(target.fset),
+        target.fdel and again(target.fdel),
+        doc=target.__doc__,
+    )
 
 
 def _unsupported(target: Any) -> str:

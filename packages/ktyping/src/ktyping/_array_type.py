@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 from ktyping import _dims as d
 from ktyping._backends import Facts, array_facts
-from ktyping._checker import ARRAY, VALUE, Checker, Trial, decided_by_class
+from ktyping._checker import ARRAY, VALUE, Checker, Trial, decided_by_class, union_of
 from ktyping._dtypes import ANY, FAMILIES, DTypeFamily, is_subfamily, short_name
 from ktyping._failure import Failure, explain_shape, no_array
 from ktyping._hypothesis import EMPTY, Hypotheses
@@ -80,10 +80,10 @@ class ArrayType(Checker):
         if isinstance(other, ArrayType) and _both_bare(self, other):
             families = dict.fromkeys((*self.families, *other.families))
             return make(tuple(families), (), None, self.of_specs)
-        return typing.Union[self, other]  # noqa: UP007 - `|` would come back here
+        return union_of(self, other)
 
     def __ror__(self, other: Any) -> Any:
-        return typing.Union[other, self]  # noqa: UP007 - `|` would come back here
+        return union_of(other, self)
 
     def __reduce__(self) -> Any:
         names = tuple(f.name for f in self.families)

@@ -1,5 +1,6 @@
 """What every annotation becomes: an object that matches values."""
 
+import typing
 from collections.abc import Mapping
 from typing import Any
 
@@ -72,3 +73,12 @@ def decided_by_class(cls: type) -> bool:
     """Whether `isinstance(x, cls)` can be answered from the class of `x`."""
     check = getattr(type(cls), "__instancecheck__", None)
     return check is type.__instancecheck__
+
+
+def union_of(*members: Any) -> Any:
+    """Returns the `typing` union of annotations, also where `|` means another thing.
+
+    A string becomes a forward reference.
+    """
+    union: Any = typing.Union
+    return union[members]

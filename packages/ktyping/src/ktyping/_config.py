@@ -1,7 +1,7 @@
 """On, warn or off: for the process, for a block of code, from the environment."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -36,7 +36,7 @@ class Config:
         self.mode = _checked(mode, "config.set")
 
     @contextmanager
-    def override(self, mode: str) -> Iterator[None]:
+    def override(self, mode: str) -> Generator[None, None, None]:
         """Sets the mode for a block of code, in this thread and task alone."""
         token = OVERRIDE.set(_checked(mode, "config.override"))
         try:

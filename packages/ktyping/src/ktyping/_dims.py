@@ -194,9 +194,9 @@ def make_spec(terms: tuple[Term, ...], words: tuple[str, ...]) -> Spec:
     """Builds a spec; neighbouring runs of anonymous axes become one run."""
     kept: list[tuple[Term, str]] = []
     for term, word in zip(terms, words, strict=True):
-        last = kept[-1][0] if kept else None
-        if _is_anonymous_run(term) and _is_anonymous_run(last):
-            merged = Variadic(None, last.least + term.least, False)
+        last = kept[-1][0] if kept else term
+        if kept and _is_anonymous_run(term) and _is_anonymous_run(last):
+            merged = Variadic(None, least_axes(last) + least_axes(term), False)
             kept[-1] = (merged, f"{kept[-1][1]} {word}")
         else:
             kept.append((term, word))
@@ -231,7 +231,7 @@ def names_in(node: Node) -> frozenset[str]:
     return frozenset(n.name for n in nodes(node) if isinstance(n, Name | Splat))
 
 
-def _is_anonymous_run(term: Term | None) -> bool:
+def _is_anonymous_run(term: Term) -> bool:
     return isinstance(term, Variadic) and term.name is None
 
 

@@ -1,9 +1,10 @@
 """The array families that users import, and the unions built from them."""
 
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any
 
 from ktyping._array_type import ArrayType, make
+from ktyping._checker import union_of
 from ktyping._dtypes import FAMILIES
 
 _bare: dict[str, ArrayType] = {name: make((f,)) for name, f in FAMILIES.items()}
@@ -25,16 +26,16 @@ DateTime, TimeDelta = _bare["DateTime"], _bare["TimeDelta"]
 
 ArraySpec = Array.spec
 
-ScalarBool: Any = Union[bool, Bool[""]]
-ScalarInt: Any = Union[int, Int[""]]
-ScalarFloat: Any = Union[float, Float[""]]
-ScalarComplex: Any = Union[complex, Complex[""]]
-Scalar: Any = Union[bool, int, float, complex, Num[""], Bool[""]]
+ScalarBool = union_of(bool, Bool[""])
+ScalarInt = union_of(int, Int[""])
+ScalarFloat = union_of(float, Float[""])
+ScalarComplex = union_of(complex, Complex[""])
+Scalar = union_of(bool, int, float, complex, Num[""], Bool[""])
 
 # A key is typed (`jax.random.key`) or raw: uint32 with a last axis of 2.
-PRNGKey: Any = Union[Key[""], UInt32["2"]]
-PRNGKeyArray: Any = Union[Key["..."], UInt32["... 2"]]
-PRNGKeyLike: Any = Union[Key[""], UInt32["2"], int, Int[""], Sequence[int]]
+PRNGKey = union_of(Key[""], UInt32["2"])
+PRNGKeyArray = union_of(Key["..."], UInt32["... 2"])
+PRNGKeyLike = union_of(Key[""], UInt32["2"], int, Int[""], Sequence[int])
 
 
 def is_array_type(annotation: Any) -> bool:

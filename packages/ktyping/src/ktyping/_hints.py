@@ -1,5 +1,6 @@
 """Finds what annotations mean: strings, closures, local classes, later names."""
 
+import inspect
 import sys
 import typing
 from collections.abc import Callable, Mapping
@@ -74,7 +75,7 @@ def function_names(
 
 def class_names(cls: type, frame: FrameType | None) -> dict[str, Any]:
     """Returns the local names that the annotations of a class may use."""
-    wanted = _names_used(cls.__dict__.get("__annotations__", {}))
+    wanted = _names_used(inspect.get_annotations(cls))
     found: dict[str, Any] = {}
     while frame is not None and frame.f_code.co_name != "<module>":
         if frame.f_globals.get("__name__") == cls.__module__:

@@ -1,5 +1,6 @@
 """Checkers for values with named fields: dataclasses, TypedDict, NamedTuple."""
 
+import inspect
 import typing
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -34,7 +35,7 @@ def field_annotations(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
     """Returns name -> annotation of a class and the classes above it, resolved."""
     found: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
-        own = base.__dict__.get("__annotations__", {})
+        own = inspect.get_annotations(base)
         names = module_names(base.__module__)
         known = {**local, **checked_dataclasses.get(base, {}), base.__name__: base}
         for name, annotation in own.items():

@@ -1,11 +1,10 @@
 """`Shape`, `DType`: annotations for sizes and dtypes themselves."""
 
 import operator
-import typing
 from typing import Any
 
 from ktyping import _dims as d
-from ktyping._checker import Checker, Trial
+from ktyping._checker import Checker, Trial, union_of
 from ktyping._failure import explain_shape, summary
 from ktyping._hypothesis import Hypotheses
 from ktyping._interpolate import fill
@@ -34,7 +33,10 @@ class ShapeType(Checker):
         return ShapeType(parse(text))
 
     def __or__(self, other: Any) -> Any:
-        return typing.Union[self, other]  # noqa: UP007
+        return union_of(self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return union_of(other, self)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ShapeType) and other.spec == self.spec

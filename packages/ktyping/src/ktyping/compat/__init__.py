@@ -1,0 +1,1 @@
+"""Shims for other packages; importing ktyping applies none of them."""
