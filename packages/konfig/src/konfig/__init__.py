@@ -33,12 +33,28 @@ from konfig._placeholder import placeholder, required
 from konfig._repr import register_aliases
 
 if TYPE_CHECKING:
+    from konfig import cli
+    from konfig._access import del_path, flatten, get_path, glob_paths, set_path
     from konfig._call import call, const, partial, proxy
     from konfig._decode import from_json
+    from konfig._diff import Diff, diff
+    from konfig._fingerprint import fingerprint, same
     from konfig._frozen import FrozenDict
     from konfig._imports import imports
     from konfig._io import save
     from konfig._lazy_policy import lazy_modules
+    from konfig._loader import ConfigSource, load, load_config
+    from konfig._overrides import apply_overrides
+    from konfig._ref_fn import (
+        all_of,
+        any_of,
+        fstr,
+        maximum,
+        minimum,
+        not_,
+        ref_fn,
+        where,
+    )
     from konfig._resolve import resolve, targets
 
 __all__ = [
@@ -59,6 +75,15 @@ __all__ = [
     "const",
     "register_converter",
     "register_aliases",
+    # References
+    "ref_fn",
+    "fstr",
+    "where",
+    "all_of",
+    "any_of",
+    "not_",
+    "maximum",
+    "minimum",
     # Building
     "resolve",
     "targets",
@@ -66,6 +91,21 @@ __all__ = [
     "to_json",
     "from_json",
     "save",
+    "load",
+    "load_config",
+    "ConfigSource",
+    "apply_overrides",
+    "cli",
+    # Paths and comparisons
+    "get_path",
+    "set_path",
+    "del_path",
+    "glob_paths",
+    "flatten",
+    "diff",
+    "Diff",
+    "fingerprint",
+    "same",
     # Errors
     "KonfigError",
     "ConfigAttributeError",
@@ -86,26 +126,34 @@ __all__ = [
 ]
 
 _LAZY = {
-    "FrozenDict": "_frozen",
-    "call": "_call",
-    "const": "_call",
-    "from_json": "_decode",
-    "imports": "_imports",
-    "lazy_modules": "_lazy_policy",
-    "partial": "_call",
-    "proxy": "_call",
-    "resolve": "_resolve",
-    "save": "_io",
-    "targets": "_resolve",
+    name: module
+    for module, names in {
+        "_access": "del_path flatten get_path glob_paths set_path",
+        "_call": "call const partial proxy",
+        "_decode": "from_json",
+        "_diff": "Diff diff",
+        "_fingerprint": "fingerprint same",
+        "_frozen": "FrozenDict",
+        "_imports": "imports",
+        "_io": "save",
+        "_lazy_policy": "lazy_modules",
+        "_loader": "ConfigSource load load_config",
+        "_overrides": "apply_overrides",
+        "_ref_fn": "all_of any_of fstr maximum minimum not_ ref_fn where",
+        "_resolve": "resolve targets",
+    }.items()
+    for name in names.split()
 }
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name == "cli":
+        return import_module("konfig.cli")
     module = _LAZY.get(name)
     if module is None:
         raise AttributeError(f"module 'konfig' has no attribute {name!r}")
-    from importlib import import_module
-
     found = getattr(import_module(f"konfig.{module}"), name)
     globals()[name] = found
     return found

@@ -17,10 +17,10 @@ def equal(left: Any, right: Any) -> bool:
     Not-a-number equals itself here: a config that was written and read again is equal
     to what it was.
     """
-    return _Comparison(left, right).equal(left, right)
+    return Comparison(left, right).equal(left, right)
 
 
-class _Comparison:
+class Comparison:
     def __init__(self, left: Any, right: Any):
         self._roots = (left, right)
         self._paths: tuple[dict[int, Any], dict[int, Any]] | None = None

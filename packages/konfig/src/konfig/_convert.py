@@ -7,7 +7,8 @@ own, users add theirs with `konfig.register_converter`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from types import BuiltinFunctionType, EllipsisType, FunctionType, MethodType
 from typing import Any
 
@@ -39,6 +40,20 @@ def register_converter(kind: type, convert: Callable[[Any], Any]) -> None:
       convert: From an instance to a config value, usually `konfig.call(kind, …)`.
     """
     _TABLE[kind] = convert
+
+
+@contextmanager
+def converted_as(kind: type, convert: Callable[[Any], Any]) -> Generator[None]:
+    """Inside the block, instances of a type are stored as a function says."""
+    before = _TABLE.get(kind)
+    _TABLE[kind] = convert
+    try:
+        yield
+    finally:
+        if before is None:
+            del _TABLE[kind]
+        else:
+            _TABLE[kind] = before
 
 
 def register_fallback(

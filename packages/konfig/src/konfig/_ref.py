@@ -47,6 +47,11 @@ NAMED: dict[str, Callable[..., Any]] = {
     "ceil": math.ceil,
     "trunc": math.trunc,
     "getitem": operator.getitem,
+    "all_of": lambda *conditions: all(conditions),
+    "any_of": lambda *conditions: any(conditions),
+    "not": operator.not_,
+    "maximum": max,
+    "minimum": min,
 }
 
 

@@ -103,6 +103,9 @@ class Evaluation:
 
     def _compute(self, expr: Any) -> Any:
         op = expr.__konfig_op__
+        if op == "where":
+            condition, then, otherwise = expr.__konfig_args__
+            return self.value(then if self.value(condition) else otherwise)
         args = [self._operand(arg) for arg in expr.__konfig_args__]
         if op in BINARY:
             return BINARY[op][1](*args)
@@ -110,6 +113,8 @@ class Evaluation:
             return COMPARE[op][1](*args)
         if op in UNARY:
             return UNARY[op][1](*args)
+        if op == "format":
+            return self._format(expr, args)
         if op in NAMED:
             return NAMED[op](*args)
         if op == "attr":
@@ -122,6 +127,15 @@ class Evaluation:
             }
             return args[0](*args[1:], **named)
         raise RefError(f"unknown operation {op!r} in a reference")
+
+    def _format(self, expr: Any, args: list[Any]) -> str:
+        template = args[0]
+        # str.format would look into objects for data: '{0.__class__}'.
+        if not (self._trusted or expr.__konfig_trusted__):
+            if any(mark in template for mark in ".["):
+                raise _untrusted(expr, "formats a text that may look into values")
+        named = {key: self._operand(arg) for key, arg in expr.__konfig_kwargs__.items()}
+        return template.format(*args[1:], **named)
 
     def _operand(self, stored: Any) -> Any:
         """An operand as the operation gets it: plain lists, mappings and objects."""

@@ -1,0 +1,223 @@
+"""Reading and writing by path: `get_path(cfg, "model.layers[0].hidden")`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from konfig import _convert
+from konfig._const import Const
+from konfig._errors import (
+    ConfigIndexError,
+    ConfigKeyError,
+    ConfigTypeError,
+    KonfigError,
+    short,
+)
+from konfig._keys import is_index
+from konfig._node import ConfigDict
+from konfig._paths import DEEP, Parts, format_path, matches, parse
+from konfig._placeholder import Placeholder
+from konfig._ref import Lazy
+from konfig._ref_eval import read
+from konfig._tree import Node, is_container, stored_items
+
+_MISSING: Any = object()
+
+
+def get_path(cfg: Any, path: str | Parts, default: Any = _MISSING) -> Any:
+    """Reads the value at a path.
+
+    Args:
+      cfg: A config value.
+      path: The text of a path, or its keys.
+      default: What to give when there is nothing; without it that is an error.
+
+    Raises:
+      ConfigKeyError: When a key on the way is not there, with near names.
+      ConfigIndexError: When an index is out of range.
+    """
+    parts = parse(path) if isinstance(path, str) else path
+    at = cfg
+    for index, key in enumerate(parts):
+        try:
+            at = child(at, key)
+        except (ConfigKeyError, ConfigIndexError) as error:
+            if default is not _MISSING:
+                return default
+            error.path = format_path(parts[: index + 1], "cfg")
+            raise
+    return at
+
+
+def set_path(cfg: Any, path: str | Parts, value: Any) -> None:
+    """Writes the value at a path whose parents are there.
+
+    Raises:
+      ConfigKeyError: When a parent is not there.
+      ConfigTypeError: When the value cannot stand in a config.
+    """
+    change(cfg, parse(path) if isinstance(path, str) else path, _setter(value))
+
+
+def del_path(cfg: Any, path: str | Parts) -> None:
+    """Removes the field or item at a path.
+
+    Raises:
+      ConfigKeyError: When it is not there.
+    """
+    change(cfg, parse(path) if isinstance(path, str) else path, delete)
+
+
+def glob_paths(cfg: Any, pattern: str | Parts) -> list[Parts]:
+    """The paths below a config that a pattern with `*` and `**` names, in order."""
+    if isinstance(pattern, str):
+        pattern = parse(pattern, glob=True)
+    found: dict[Parts, None] = {}
+
+    def look(value: Any, parts: Parts, open_: tuple[int, ...]) -> None:
+        if matches(pattern, parts):
+            found.setdefault(parts)
+        too_far = DEEP not in pattern and len(parts) >= len(pattern)
+        if too_far or not is_container(value) or id(value) in open_:
+            return
+        for key, item in stored_items(value):
+            look(item, (*parts, key), (*open_, id(value)))
+
+    look(cfg, (), ())
+    return list(found)
+
+
+def flatten(cfg: Any) -> dict[str, Any]:
+    """The leaves by path, as plain values that trackers and `json.dumps` take.
+
+    References give their values, constants their names; what JSON lacks is given as
+    its text. Lists of scalars stay lists.
+    """
+    flat: dict[str, Any] = {}
+    _flatten(cfg, (), flat)
+    return flat
+
+
+def child(container: Any, key: Any) -> Any:
+    """The value under one key, references read.
+
+    Raises:
+      ConfigKeyError: When the container has no such field.
+      ConfigIndexError: When the index is out of range.
+    """
+    if isinstance(container, ConfigDict):
+        return container[node_key(container, key)]
+    if isinstance(container, (list, tuple)):
+        _check_index(container, key)
+        return container[key]
+    raise ConfigKeyError(f"{short(container)} has no fields, so no {key!r}")
+
+
+def node_key(node: Any, key: Any) -> Any:
+    """A position as written in a path may be the text key of a plain mapping."""
+    fields = node._konfig_fields
+    if is_index(key) and key not in fields and str(key) in fields:
+        return str(key)
+    return key
+
+
+def change(
+    container: Any, parts: Parts, act: Callable[[Any, Any], Any], create: bool = False
+) -> Any:
+    """Acts on the last container of a path; tuples on the way are rebuilt.
+
+    Args:
+      container: Where the path begins.
+      parts: The keys; at least one.
+      act: From the last container and key to the container, or its successor.
+      create: Whether missing parents are made.
+
+    Returns:
+      The container, or the tuple that replaces it.
+    """
+    if not parts:
+        raise ConfigKeyError("the path is empty: the config itself cannot be replaced")
+    key, rest = parts[0], parts[1:]
+    if not rest:
+        return act(container, key)
+    if create and isinstance(container, ConfigDict):
+        if node_key(container, key) not in container._konfig_fields:
+            assign(container, key, {})
+    below = child(container, key)
+    after = change(below, rest, act, create)
+    return container if after is below else assign(container, key, after)
+
+
+def assign(container: Any, key: Any, value: Any) -> Any:
+    """Stores one value; gives the container or, for a tuple, its successor."""
+    if isinstance(container, tuple):
+        _check_index(container, key)
+        items = list(container)
+        items[key] = _convert.convert(value)
+        return tuple(items)
+    if isinstance(container, list):
+        _check_index(container, key)
+    elif not isinstance(container, ConfigDict):
+        raise ConfigTypeError(f"{short(container)} has no fields, so no {key!r}")
+    else:
+        key = node_key(container, key)
+    container[key] = value
+    return container
+
+
+def delete(container: Any, key: Any) -> Any:
+    """Removes one key; gives the container or, for a tuple, its successor."""
+    if isinstance(container, tuple):
+        _check_index(container, key)
+        items = list(container)
+        del items[key]
+        return tuple(items)
+    if isinstance(container, list):
+        _check_index(container, key)
+    elif not isinstance(container, ConfigDict):
+        raise ConfigKeyError(f"{short(container)} has no fields, so no {key!r}")
+    del container[key]
+    return container
+
+
+def _setter(value: Any) -> Callable[[Any, Any], Any]:
+    return lambda container, key: assign(container, key, value)
+
+
+def _check_index(items: Any, key: Any) -> None:
+    kind = "list" if isinstance(items, list) else "tuple"
+    if not is_index(key):
+        raise ConfigKeyError(f"a {kind} has positions, not the field {key!r}")
+    if not -len(items) <= key < len(items):
+        length = len(items)
+        allowed = f"0 to {length - 1}" if length else "none"
+        raise ConfigIndexError(
+            f"no position {key} in a {kind} of {length}; positions: {allowed}"
+        )
+
+
+def _flatten(value: Any, parts: Parts, flat: dict[str, Any]) -> None:
+    if isinstance(value, (Lazy, Placeholder)):
+        try:
+            value = read(value)
+        except KonfigError:
+            value = repr(value)
+    nested = is_container(value) and any(
+        is_container(item) or isinstance(item, Lazy) for _, item in stored_items(value)
+    )
+    if (isinstance(value, Node) and len(value._konfig_fields)) or nested:
+        for key, item in stored_items(value):
+            _flatten(item, (*parts, key), flat)
+        return
+    flat[format_path(parts)] = _leaf(value)
+
+
+def _leaf(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, Const):
+        return value.__const__
+    if isinstance(value, (list, tuple)):
+        return [_leaf(item) for item in value]
+    return {} if isinstance(value, Node) else str(value)

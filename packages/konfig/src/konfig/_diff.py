@@ -1,0 +1,165 @@
+"""What differs between two configs, path by path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from konfig._compare import Comparison
+from konfig._const import dotted
+from konfig._errors import short
+from konfig._paths import Parts, covers, format_path, parse
+from konfig._placeholder import UNSET, Placeholder
+from konfig._ref import Lazy
+from konfig._tree import TARGET, Node, where
+
+_MISSING = object()
+
+
+class Entry:
+    """One difference.
+
+    Attributes:
+      path: Where, as text below `cfg`: `"model.hidden"`; empty for the config itself.
+      kind: `"added"`, `"removed"`, `"changed"`, `"target_changed"`, `"type_changed"`
+        or `"ref_changed"`.
+      old: The value before, or None.
+      new: The value after, or None.
+      origin: Where the new value was written, or None.
+    """
+
+    __slots__ = ("kind", "new", "old", "origin", "path")
+
+    def __init__(self, path: str, kind: str, old: Any, new: Any, origin: str | None):
+        self.path = path
+        self.kind = kind
+        self.old = old
+        self.new = new
+        self.origin = origin
+
+    def __str__(self) -> str:
+        path = self.path or "cfg"
+        if self.kind == "added":
+            return f"+ {path}: {short(self.new)}"
+        if self.kind == "removed":
+            return f"- {path}: {short(self.old)}"
+        return f"~ {path}: {short(self.old)} → {short(self.new)}"
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self}>"
+
+
+class Diff:
+    """The differences in the order of the second config; false when there are none."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self, entries: Iterable[Entry]):
+        self.entries = tuple(entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.entries[index]
+
+    def __bool__(self) -> bool:
+        return bool(self.entries)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.entries))
+
+    def __repr__(self) -> str:
+        return f"<Diff of {len(self.entries)} entries>"
+
+
+def diff(a: Any, b: Any, *, ignore: str | Iterable[str] = ()) -> Diff:
+    """What has to change in `a` to become `b`.
+
+    References are compared as written, by what they read from. Items of lists are
+    compared position by position. A call of another target is one entry.
+
+    Args:
+      a: A config value.
+      b: Another one.
+      ignore: Paths that do not count, with `*` and `**`: `"workdir"`, `"**.seed"`.
+    """
+    patterns = (ignore,) if isinstance(ignore, str) else tuple(ignore)
+    search = _Search(a, b, [parse(pattern, glob=True) for pattern in patterns])
+    search.compare(a, b, (), None)
+    return Diff(search.entries)
+
+
+class _Search:
+    def __init__(self, a: Any, b: Any, ignore: list[Parts]):
+        self.entries: list[Entry] = []
+        self._comparison = Comparison(a, b)
+        self._ignore = ignore
+        self._seen: set[tuple[int, int]] = set()
+
+    def compare(self, old: Any, new: Any, parts: Parts, origin: str | None) -> None:
+        if self._ignore and parts and covers(self._ignore, parts):
+            return
+        old, new = _set_value(old), _set_value(new)
+        if old is _MISSING or new is _MISSING:
+            kind = "added" if old is _MISSING else "removed"
+            self._enter(parts, kind, old, new, origin)
+        elif isinstance(old, Node) and isinstance(new, Node):
+            self._nodes(old, new, parts, origin)
+        elif _both(old, new, list) or _both(old, new, tuple):
+            for index in range(max(len(old), len(new))):
+                below = (*parts, index)
+                self.compare(_item(old, index), _item(new, index), below, origin)
+        elif isinstance(old, Lazy) or isinstance(new, Lazy):
+            if not self._comparison.equal(old, new):
+                self._enter(parts, "ref_changed", old, new, origin)
+        elif _type(old) is not _type(new):
+            self._enter(parts, "type_changed", old, new, origin)
+        elif not self._comparison.equal(old, new):
+            self._enter(parts, "changed", old, new, origin)
+
+    def _nodes(self, old: Node, new: Node, parts: Parts, origin: str | None) -> None:
+        pair = (id(old), id(new))
+        if pair in self._seen:
+            return
+        self._seen.add(pair)
+        before, after = old._konfig_fields, new._konfig_fields
+        if dotted(str(before.get(TARGET))) != dotted(str(after.get(TARGET))):
+            self._enter(parts, "target_changed", old, new, origin or where(new))
+            return
+        for key in [*after, *[key for key in before if key not in after]]:
+            if key != TARGET:
+                found = before.get(key, _MISSING), after.get(key, _MISSING)
+                self.compare(*found, (*parts, key), where(new, key))
+
+    def _enter(
+        self, parts: Parts, kind: str, old: Any, new: Any, origin: str | None
+    ) -> None:
+        old = None if old is _MISSING else old
+        new = None if new is _MISSING else new
+        self.entries.append(Entry(format_path(parts), kind, old, new, origin))
+
+
+def _set_value(value: Any) -> Any:
+    if isinstance(value, Placeholder) and value.value is not UNSET:
+        return value.value
+    return value
+
+
+def _both(old: Any, new: Any, kind: type) -> bool:
+    return isinstance(old, kind) and isinstance(new, kind)
+
+
+def _item(items: Any, index: int) -> Any:
+    if index >= len(items):
+        return _MISSING
+    kind: Any = list if isinstance(items, list) else tuple
+    return kind.__getitem__(items, index)
+
+
+def _type(value: Any) -> Any:
+    # Paths of one machine and of another differ in class alone.
+    return "path" if hasattr(value, "as_posix") else type(value)

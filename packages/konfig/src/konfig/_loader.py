@@ -1,0 +1,246 @@
+"""Config files: run, called with their arguments, changed by overrides."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from konfig import _convert
+from konfig._args import Arguments, parse_arguments
+from konfig._errors import (
+    ConfigFileError,
+    ConfigValueError,
+    OverrideError,
+    did_you_mean,
+    joined,
+)
+from konfig._io import check_exists, load_json
+from konfig._overrides import Override, apply_overrides, parse_override
+from konfig._proxy import Proxy
+from konfig._tree import Node
+
+_ENTRY = "get_config"
+_META = "__args__"
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfigSource:
+    """Where a config comes from, before it is built.
+
+    Attributes:
+      path: `configs/vit.py`, `configs/vit.py:size=L`, `configs/vit.py@other_function`,
+        `package.module`, `package.module:function` or a `.json` file.
+      args: Arguments of the config function by name.
+      overrides: Changes in order: `"model.hidden=128"`; those below `__args__` are
+        arguments of the config function.
+    """
+
+    path: str | os.PathLike[str]
+    args: Mapping[str, Any] | None = None
+    overrides: tuple[str | Override, ...] = ()
+    _built: list[Any] = dataclasses.field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
+
+    def build(self) -> Any:
+        """The config; built once, the same object at every call.
+
+        Raises:
+          ConfigFileError: When the file or its function is not there.
+          OverrideError: When an override or an argument does not fit.
+          Exception: What the config file raises, the same object, with a note.
+        """
+        if not self._built:
+            self._built.append(self._build())
+        return self._built[0]
+
+    def _build(self) -> Any:
+        overrides = [
+            parse_override(item) if isinstance(item, str) else item
+            for item in self.overrides
+        ]
+        meta = [
+            Override(item.flag, item.parts[1:], item.op, item.text)
+            for item in overrides
+            if item.parts[0] == _META
+        ]
+        for item in meta:
+            if not item.parts:
+                raise OverrideError(f"{item.flag}: name an argument, __args__.NAME=…")
+        place = _Place(os.fspath(self.path))
+        given = (*parse_arguments(place.arguments), *meta)
+        cfg, names = place.run(self.args or {}, given)
+        rest = [item for item in overrides if item.parts[0] != _META]
+        apply_overrides(cfg, rest, names=names)
+        return cfg
+
+
+def load_config(
+    path: str | os.PathLike[str],
+    *,
+    args: Mapping[str, Any] | None = None,
+    overrides: Iterable[str] = (),
+) -> Any:
+    """Builds a config from a config file.
+
+    Args:
+      path: See `ConfigSource`.
+      args: Arguments of the config function by name.
+      overrides: Changes in order: `"model.hidden=128"`.
+
+    Raises:
+      ConfigFileError: When the file or its function is not there.
+      OverrideError: When an override or an argument does not fit.
+    """
+    return ConfigSource(path, args, tuple(overrides)).build()
+
+
+def load(
+    path: str | os.PathLike[str],
+    overrides: Iterable[str] = (),
+    *,
+    trusted: bool = False,
+) -> Any:
+    """Reads a config from a `.json` file, or runs a config file.
+
+    Args:
+      path: A `.json` file, or what `load_config` takes.
+      overrides: Changes in order: `"model.hidden=128"`.
+      trusted: Whether `resolve` may call what a `.json` file names.
+
+    Raises:
+      ConfigFileError: When the file is missing, with the names of files nearby.
+    """
+    if not os.fspath(path).endswith(".json"):
+        return load_config(path, overrides=overrides)
+    cfg = load_json(path, trusted=trusted)
+    apply_overrides(cfg, overrides)
+    return cfg
+
+
+class _Place:
+    """A source taken apart: file or module, function, arguments."""
+
+    def __init__(self, text: str):
+        self._text = text
+        self.arguments = ""
+        self._function = _ENTRY
+        head, colon, rest = _parted(text)
+        self._base, at, function = head.partition("@")
+        if at:
+            self._function = function
+        if at or self._base.endswith((".py", ".json")):
+            self.arguments = rest
+        elif colon:
+            self._function, _, self.arguments = rest.partition(":")
+
+    def run(
+        self, given: Mapping[str, Any], overrides: Iterable[Override]
+    ) -> tuple[Any, dict[str, Any]]:
+        """The config, and what names mean inside of it."""
+        overrides = list(overrides)
+        if self._base.endswith(".json"):
+            if given or overrides:
+                raise ConfigFileError(f"{self._base!r} is data and takes no arguments")
+            return load_json(self._base), {}
+        if self._base.endswith(".py"):
+            module = _run_file(Path(self._base))
+        else:
+            module = self._import()
+        cfg = self._call(module, given, overrides)
+        names = {
+            name: value
+            for name, value in vars(module).items()
+            if isinstance(value, Proxy)
+        }
+        return cfg, names
+
+    def _import(self) -> ModuleType:
+        try:
+            return importlib.import_module(self._base)
+        except ModuleNotFoundError as error:
+            if error.name is None or not self._base.startswith(error.name):
+                raise
+            raise ConfigFileError(
+                f"no config file or module {self._text!r}",
+                hint="a config is a path that ends in .py or .json, or a module",
+            ) from None
+
+    def _call(
+        self, module: ModuleType, given: Mapping[str, Any], overrides: list[Override]
+    ) -> Any:
+        function = getattr(module, self._function, None)
+        if not callable(function):
+            names = [
+                name
+                for name, value in vars(module).items()
+                if callable(value) and not isinstance(value, (type, Proxy))
+            ]
+            raise ConfigFileError(
+                f"{self._base!r} has no function {self._function!r}",
+                hint=joined(
+                    did_you_mean(self._function, names),
+                    "a config file defines get_config(), which returns the config",
+                ),
+            )
+        arguments = Arguments(function, given, overrides)
+        try:
+            cfg = self._called(arguments)
+        except Exception as error:
+            typed = " ".join(item.flag for item in overrides)
+            error.add_note(
+                f"konfig: while running {self._function} of {self._base}"
+                + (f" with {typed}" if typed else "")
+            )
+            raise
+        if not isinstance(cfg, Node):
+            raise ConfigValueError(
+                f"{self._function} of {self._base!r} gave "
+                f"{type(cfg).__qualname__}, not a config"
+            )
+        return cfg
+
+    def _called(self, arguments: Arguments) -> Any:
+        """Runs the function; inside it, `cfg.args = args` stores a mapping."""
+        kind = arguments.dataclass
+        if kind is None:
+            return arguments.call()
+        with _convert.converted_as(
+            kind, lambda args: _convert.convert(dataclasses.asdict(args))
+        ):
+            return arguments.call()
+
+
+def _parted(text: str) -> tuple[str, str, str]:
+    """The file or module, the colon, and what follows; a drive letter is no file."""
+    start = 2 if text[1:3] in (":\\", ":/") else 0
+    head, colon, rest = text[start:].partition(":")
+    return text[:start] + head, colon, rest
+
+
+_COUNT = [0]
+
+
+def _run_file(path: Path) -> ModuleType:
+    """Runs a file as a module of its own, so that no other file's names are in it."""
+    check_exists(path)
+    source = path.read_bytes()
+    _COUNT[0] += 1
+    module = ModuleType(f"konfig_file_{_COUNT[0]}_{path.stem}")
+    module.__file__ = str(path.absolute())
+    # Dataclasses look up their module to read annotations that are texts.
+    sys.modules[module.__name__] = module
+    try:
+        code = compile(source, module.__file__, "exec")
+        exec(code, module.__dict__)
+    except BaseException as error:
+        del sys.modules[module.__name__]
+        error.add_note(f"konfig: while running the config file {path}")
+        raise
+    return module

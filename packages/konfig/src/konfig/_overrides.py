@@ -1,0 +1,320 @@
+"""Overrides: `model.hidden=128` parsed, checked against the config, and applied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from konfig import _access, _convert
+from konfig._const import Const
+from konfig._errors import (
+    ConfigAttributeError,
+    ConfigIndexError,
+    ConfigKeyError,
+    ConfigTypeError,
+    ConfigValueError,
+    KonfigError,
+    OverrideError,
+    did_you_mean,
+    joined,
+    listed,
+    short,
+)
+from konfig._faults import names_of
+from konfig._io import load_json
+from konfig._keys import positional_slot, stored_key
+from konfig._literal import adapt, literal
+from konfig._node import ConfigDict
+from konfig._paths import ANY, DEEP, Parts, format_path, scan
+from konfig._placeholder import Placeholder
+from konfig._pyexpr import parse_call, parse_ref
+from konfig._signature import parameters_of
+from konfig._tree import TARGET, TRUSTED, Node, mark, set_flag, target_of
+from konfig._types import Mismatch
+
+_OPS = (":=", "+=", "=")
+_MISSING = object()
+
+
+class Override:
+    """One change to a config, as somebody typed it.
+
+    Attributes:
+      flag: The text as typed, for messages.
+      parts: The path, with wildcards.
+      op: `"="`, `":="`, `"+="`, `":del"`, or `"flag"` for a bare `--cfg.name`.
+      text: The text of the value.
+    """
+
+    __slots__ = ("flag", "op", "parts", "text")
+
+    def __init__(self, flag: str, parts: Parts, op: str, text: str):
+        self.flag = flag
+        self.parts = parts
+        self.op = op
+        self.text = text
+
+    def __repr__(self) -> str:
+        return f"Override({self.flag!r})"
+
+    def __eq__(self, other: Any) -> bool:
+        if not isinstance(other, Override):
+            return NotImplemented
+        return (self.parts, self.op, self.text) == (other.parts, other.op, other.text)
+
+    def __hash__(self) -> int:
+        return hash((self.op, self.text))
+
+
+def parse_override(text: str, flag: str | None = None) -> Override:
+    """Reads `PATH=V`, `PATH:=V`, `PATH+=V` or `PATH:del`.
+
+    Args:
+      text: The override.
+      flag: How it was typed, for messages.
+
+    Raises:
+      OverrideError: With the column, when it is none of these.
+    """
+    flag = flag or text
+    try:
+        parts, end = scan(text, glob=True)
+    except ConfigValueError as error:
+        raise OverrideError(f"{flag}: {error.message}") from None
+    rest = text[end:]
+    if parts and rest == ":del":
+        return Override(flag, parts, ":del", "")
+    for op in _OPS:
+        if parts and rest.startswith(op):
+            return Override(flag, parts, op, rest[len(op) :])
+    if parts and not rest:
+        raise OverrideError(f"{flag}: the value is missing", hint=f"write {flag}=VALUE")
+    raise OverrideError(
+        f"not an override: {flag}\n  {text}\n  {' ' * end}^",
+        hint="PATH=VALUE sets, PATH:=VALUE adds, PATH+=VALUE appends, PATH:del deletes",
+    )
+
+
+def apply_overrides(
+    cfg: Any,
+    overrides: Iterable[str | Override],
+    *,
+    names: Mapping[str, Any] | None = None,
+) -> list[str]:
+    """Changes a config as the command line says, in the given order.
+
+    Args:
+      cfg: The config; changed in place.
+      overrides: `"model.hidden=128"` and the like.
+      names: What names mean in `py::` expressions: proxies by name.
+
+    Returns:
+      The paths that were changed, with wildcards written out.
+
+    Raises:
+      OverrideError: When an override does not fit; those before it are applied.
+    """
+    changed: list[str] = []
+    for item in overrides:
+        override = parse_override(item) if isinstance(item, str) else item
+        for parts in _places(cfg, override):
+            _Change(cfg, override, parts, names or {}).apply()
+            changed.append(format_path(parts, "cfg"))
+    return changed
+
+
+def _places(cfg: Any, override: Override) -> list[Parts]:
+    """The paths that an override means."""
+    parts = override.parts
+    if ANY not in parts and DEEP not in parts:
+        return [parts]
+    found = _access.glob_paths(cfg, parts)
+    if not found:
+        raise OverrideError(
+            f"no match for {format_path(parts, 'cfg')}", path=override.flag
+        )
+    return found
+
+
+class _Change:
+    """One override at one path."""
+
+    def __init__(self, cfg: Any, override: Override, parts: Parts, names: Any):
+        self._cfg = cfg
+        self._override = override
+        self._parts = parts
+        self._names = names
+
+    def apply(self) -> None:
+        create = self._override.op == ":="
+        try:
+            _access.change(self._cfg, self._parts, self._act, create)
+        except OverrideError as error:
+            if self._override.flag not in error.message:
+                error.path = self._override.flag
+            raise
+        except (
+            ConfigKeyError,
+            ConfigIndexError,
+            ConfigTypeError,
+            ConfigAttributeError,
+            ConfigValueError,
+        ) as error:
+            raise self._fault(error.message, error.hint) from None
+
+    def _fault(self, message: str, hint: str | None = None) -> OverrideError:
+        """The error for this override; the caret stands under its last name."""
+        flag = self._override.flag
+        word = str(self._parts[-1])
+        for part in self._parts:
+            if isinstance(part, str) and f"{part!r}" in message:
+                word = part
+                break
+        head = flag.partition("=")[0]
+        column = max(head.rfind(word), 0)
+        return OverrideError(f"{message}\n  {flag}\n  {' ' * column}^", hint=hint)
+
+    def _act(self, container: Any, key: Any) -> Any:
+        op = self._override.op
+        if op == ":del":
+            return _access.delete(container, key)
+        if isinstance(container, Node):
+            key = _access.node_key(container, key)
+            if op != ":=":
+                self._check_declared(container, key)
+        elif not isinstance(container, (list, tuple)):
+            raise self._fault(f"{short(container)} has no fields, so no {key!r}")
+        current = self._current(container, key)
+        if op == "+=":
+            return self._append(container, key, current)
+        value = self._value(container, key, current)
+        trusted = isinstance(container, Node) and container._konfig_flags & TRUSTED
+        after = _access.assign(container, key, value)
+        if isinstance(container, Node):
+            key = positional_slot(container, key) or stored_key(container, key)
+            mark(container, key, f"{self._override.flag} on the command line")
+            if trusted:
+                # The command line is the user's own text, also for a new target.
+                set_flag(container, TRUSTED, True)
+        return after
+
+    def _current(self, container: Any, key: Any) -> Any:
+        try:
+            return _access.child(container, key)
+        except (KonfigError, IndexError):
+            if isinstance(container, (list, tuple)):
+                raise
+            return _MISSING
+
+    def _check_declared(self, node: Any, key: Any) -> None:
+        """Refuses a field that is neither there nor a parameter of the target."""
+        target = target_of(node)
+        parameters = None if target is None else parameters_of(target)
+        if key in node or positional_slot(node, key) is not None:
+            return
+        known = [name for name in names_of(node) if isinstance(name, str)]
+        if parameters is not None:
+            if key in parameters.keywords:
+                return
+            known += [name for name in parameters.names if name not in known]
+        where = format_path(self._parts[:-1], "cfg")
+        kind = f" ({target})" if target else ""
+        raise self._fault(
+            f"no field {key!r} in {where}{kind}",
+            joined(
+                did_you_mean(key, known),
+                f"fields: {listed(known, 12)}",
+                f"to add it, write {format_path(self._parts, 'cfg')}:=VALUE"
+                if parameters is None or parameters.any_keyword
+                else "",
+            ),
+        )
+
+    def _append(self, container: Any, key: Any, current: Any) -> Any:
+        value = self._parsed(None, None)
+        if isinstance(current, list):
+            current.extend(value) if isinstance(value, list) else current.append(value)
+            return container
+        if isinstance(current, tuple):
+            more = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+            return _access.assign(container, key, current + more)
+        if isinstance(current, ConfigDict) and isinstance(value, Mapping):
+            current.update(value)
+            return container
+        raise self._fault(
+            f"+= appends to a list or merges a mapping, not to {short(current)}"
+        )
+
+    def _value(self, container: Any, key: Any, current: Any) -> Any:
+        annotation = self._annotation(container, key)
+        now = None if current is _MISSING else current
+        if self._override.op == "flag":
+            if annotation is not bool and not isinstance(now, bool):
+                raise self._fault(
+                    "the value is missing", f"write {self._override.flag}=VALUE"
+                )
+            return self._override.text == "True"
+        return self._parsed(annotation, now)
+
+    def _annotation(self, container: Any, key: Any) -> Any:
+        """What the field is declared as: by its placeholder, or by the target."""
+        if not isinstance(container, Node):
+            return None
+        declared = container._konfig_fields.get(key)
+        if isinstance(declared, Placeholder):
+            unknown = declared.type is object or isinstance(declared.type, Const)
+            return None if unknown else declared.type
+        target = container._konfig_fields.get(TARGET)
+        parameters = None if target is None else parameters_of(target)
+        if parameters is None:
+            return None
+        if isinstance(key, str) and key.isdecimal():
+            index = int(key)
+            if index >= len(parameters.positional):
+                return None
+            key = parameters.positional[index]
+        return parameters.annotation(key)
+
+    def _parsed(self, annotation: Any, current: Any) -> Any:
+        text = self._override.text
+        try:
+            prefix, mark_, rest = text.partition("::")
+            if mark_ and prefix in _PREFIXES:
+                return _PREFIXES[prefix](self, rest)
+            if annotation is None and current is None:
+                return literal(text)
+            return _convert.convert(adapt(text, annotation, current))
+        except Mismatch as mismatch:
+            raise self._fault(
+                f"expected {mismatch.expected}, got {text!r} for "
+                f"{format_path(self._parts, 'cfg')}"
+            ) from None
+
+    def _from_py(self, text: str) -> Any:
+        return parse_call(text, self._names)
+
+    def _from_ref(self, text: str) -> Any:
+        return parse_ref(text, self._cfg)
+
+    def _from_json(self, text: str) -> Any:
+        import json
+
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise self._fault(f"not JSON: {error}") from None
+
+    def _from_file(self, text: str) -> Any:
+        return load_json(text)
+
+    def _from_str(self, text: str) -> Any:
+        return text
+
+
+_PREFIXES: dict[str, Any] = {
+    "py": _Change._from_py,
+    "ref": _Change._from_ref,
+    "json": _Change._from_json,
+    "file": _Change._from_file,
+    "str": _Change._from_str,
+}
