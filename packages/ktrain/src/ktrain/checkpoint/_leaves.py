@@ -13,7 +13,7 @@ import numpy as np
 
 from ktrain import spec
 
-_PYTHON_SCALARS = (bool, int, float, complex)
+_PYTHON_NUMBERS = frozenset({bool, int, float, complex})
 
 
 class LeafSpec(NamedTuple):
@@ -58,8 +58,8 @@ def named_leaves(tree: Any) -> dict[str, Any]:
 
 def leaf_spec(leaf: Any) -> LeafSpec:
     """Gives the spec of an array, an abstract array or a Python number."""
-    if isinstance(leaf, _PYTHON_SCALARS):
-        return LeafSpec((), _scalar(leaf).dtype.name)
+    if type(leaf) in _PYTHON_NUMBERS:
+        return LeafSpec((), np.asarray(leaf).dtype.name)
     shape = tuple(int(n) for n in leaf.shape)
     impl = _key_impl(leaf) if _is_key(leaf) else None
     return LeafSpec(shape, leaf.dtype.name, impl)
@@ -74,8 +74,6 @@ def to_store(leaf: Any) -> Any:
     """Gives a leaf in a form that can be written: raw key data, arrays of numbers."""
     import jax
 
-    if isinstance(leaf, _PYTHON_SCALARS):
-        return _scalar(leaf)
     if _is_key(leaf):
         return jax.random.key_data(leaf)
     return leaf if isinstance(leaf, jax.Array) else np.asarray(leaf)
@@ -116,7 +114,7 @@ def from_store(value: Any, leaf: LeafSpec, like: Any) -> Any:
     """Gives what was read the kind, the random key type and the sharding of `like`."""
     import jax
 
-    if isinstance(like, _PYTHON_SCALARS):
+    if type(like) in _PYTHON_NUMBERS:
         return type(like)(value.item())
     if isinstance(like, (np.ndarray, np.generic)):
         return value if isinstance(like, np.ndarray) else value[()]
@@ -131,12 +129,6 @@ def from_store(value: Any, leaf: LeafSpec, like: Any) -> Any:
 def empty_array(leaf: LeafSpec) -> np.ndarray:
     """Gives the array of a spec that has no elements."""
     return np.zeros(leaf.shape, np.dtype(leaf.dtype))
-
-
-def _scalar(value: Any) -> np.ndarray:
-    import jax.numpy as jnp
-
-    return np.asarray(jnp.asarray(value))
 
 
 def _is_key(leaf: Any) -> bool:

@@ -112,7 +112,7 @@ def read(folder: Path, step: int) -> Manifest:
     """
     try:
         raw = (folder / NAME).read_bytes()
-    except (FileNotFoundError, NotADirectoryError) as error:
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
         raise DamagedStep("no-manifest", f"{NAME} is missing") from error
     fields = _decode(raw)
     if fields.pop("format") != _FORMAT:

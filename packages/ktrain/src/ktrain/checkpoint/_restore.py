@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from ktrain import _errors
 from ktrain.checkpoint import _leaves, _manifest, _mismatch, _steps, _store
@@ -15,6 +15,8 @@ from ktrain.checkpoint._manifest import DamagedStep, Manifest
 
 Verify = Literal["auto", "full", "size"]
 OnCorrupt = Literal["fallback", "error"]
+
+_T = TypeVar("_T")
 
 _FULL_BELOW_BYTES = 2 << 30
 
@@ -107,13 +109,13 @@ class Reader:
     def _restore(self, step: int, like: Any) -> Restored:
         import jax
 
-        manifest = self._agreed_manifest(step)
+        folder = _steps.folder_of(self.root, step)
+        manifest = self._agreed(lambda: self._inspect(folder, step))
         likes = _leaves.named_leaves(like)
         structure = jax.tree_util.tree_structure(like)
-        folder = _steps.folder_of(self.root, step)
         wanted = _leaves.leaf_specs(likes)
         _mismatch.check_fits(manifest.leaves, wanted, step=step, where=self.root)
-        values = self._agreed_values(folder, manifest, likes)
+        values = self._read(folder, manifest, likes)
         leaves = [
             _leaves.from_store(values.pop(name), manifest.leaves[name], leaf)
             for name, leaf in likes.items()
@@ -127,27 +129,31 @@ class Reader:
             config_digest=manifest.config_digest,
         )
 
-    def _agreed_manifest(self, step: int) -> Manifest:
-        folder = _steps.folder_of(self.root, step)
-        manifest, problem = None, None
+    def _agreed(self, look: Callable[[], _T]) -> _T:
         try:
-            manifest = _manifest.read(folder, step)
-            if self.group.primary:
-                self._check_files(folder, manifest)
-        except DamagedStep as error:
-            problem = error
-        if not self.group.all_ok(problem is None) or manifest is None:
-            raise problem or DamagedStep("damaged", "another process cannot use it")
-        return manifest
+            result = look()
+        except DamagedStep:
+            self.group.all_ok(False)
+            raise
+        if not self.group.all_ok(True):
+            raise DamagedStep("damaged", "another process cannot use it")
+        return result
 
-    def _check_files(self, folder: Path, manifest: Manifest) -> None:
+    def _inspect(self, folder: Path, step: int) -> Manifest:
+        manifest = _manifest.read(folder, step)
         full = self.verify == "full"
         if self.verify == "auto":
             full = manifest.num_bytes < _FULL_BELOW_BYTES
+        self._check_files(folder, manifest, full=full)
+        return manifest
+
+    def _check_files(self, folder: Path, manifest: Manifest, *, full: bool) -> None:
+        if self.group.processes > 1 and not self.group.primary:
+            return  # the files are shared: one process reads them all
         check = _manifest.check_contents if full else _manifest.check_sizes
         check(folder, manifest)
 
-    def _agreed_values(
+    def _read(
         self, folder: Path, manifest: Manifest, likes: Mapping[str, Any]
     ) -> dict[str, Any]:
         one = self.group.processes == 1
@@ -160,8 +166,7 @@ class Reader:
         if self.group.all_ok(problem is None):
             return values
         # Only a checksum tells a damaged file from, say, a lack of memory.
-        if self.group.primary:
-            _manifest.check_contents(folder, manifest)
+        self._agreed(lambda: self._check_files(folder, manifest, full=True))
         raise _errors.CheckpointError(
             f"step {manifest.step} in {self.root} cannot be read, although its files"
             " are what was written"

@@ -72,31 +72,38 @@ class Writer:
           CheckpointError: It could not be written; its folder is gone again.
         """
         folder = _steps.folder_of(self.root, snapshot.step)
+        is_begun = False
         try:
-            self._write(folder, snapshot)
+            self._begin(snapshot.step)
+            is_begun = True
+            self._fill(folder, snapshot)
+            self._commit(folder, snapshot)
         except Exception as error:
-            if self.group.primary:
+            if self.group.primary and is_begun:
                 with contextlib.suppress(OSError):
                     _steps.discard(folder)
             raise _failure(folder, snapshot, error) from error
         if self.group.primary:
             self._retire()
 
-    def _write(self, folder: Path, snapshot: Snapshot) -> None:
-        primary = self.group.primary
+    def _begin(self, step: int) -> None:
+        with self._together():
+            if self.group.primary:
+                _steps.begin(self.root, step)
+
+    def _fill(self, folder: Path, snapshot: Snapshot) -> None:
         filled = {
             name: array
             for name, array in snapshot.arrays.items()
             if not snapshot.leaves[name].is_empty
         }
         with self._together():
-            if primary:
-                _steps.begin(self.root, snapshot.step)
-        with self._together():
             if filled:
                 _store.write(folder / _manifest.ARRAYS, filled)
+
+    def _commit(self, folder: Path, snapshot: Snapshot) -> None:
         with self._together():
-            if primary:
+            if self.group.primary:
                 _manifest.write(
                     folder,
                     step=snapshot.step,
@@ -107,13 +114,13 @@ class Writer:
 
     @contextlib.contextmanager
     def _together(self) -> Generator[None]:
-        error: Exception | None = None
         try:
             yield
-        except Exception as problem:
-            error = problem
-        if not self.group.all_ok(error is None):
-            raise error or RuntimeError("another process failed; see its log")
+        except Exception:
+            self.group.all_ok(False)
+            raise
+        if not self.group.all_ok(True):
+            raise RuntimeError("another process failed; see its log")
 
     def _retire(self) -> None:
         steps = _steps.committed(self.root)

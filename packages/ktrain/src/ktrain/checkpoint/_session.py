@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -47,6 +48,7 @@ class CheckpointSession:
         self._reader = reader
         self._background = _Background()
         self._is_clean = False
+        weakref.finalize(self, self._background.report_unseen)
 
     def steps(self) -> list[int]:
         """Gives the committed steps, ascending, as they are on disk now."""
@@ -216,6 +218,11 @@ class _Background:
         error, self._error = self._error, None
         if error is not None:
             raise error
+
+    def report_unseen(self) -> None:
+        """Logs the error that nobody came to see, when the session ends unclosed."""
+        if self._error is not None:
+            _log.error("a checkpoint session was not closed: %s", self._error)
 
     def _run(self, job: Callable[[], None]) -> None:
         try:

@@ -1,13 +1,12 @@
 """The folders of steps: their names, their birth and their end.
 
-A folder is deleted only while it carries the mark `INCOMPLETE` or is empty: ktrain
-puts the mark there before it writes and before it deletes. Whatever else
-turns out to be unusable is set aside under another name, never deleted.
+A folder is deleted only if it carries the mark `INCOMPLETE`, which ktrain puts there
+before it writes and before it deletes, or holds nothing that could be read. Whatever
+else turns out to be unusable is set aside under another name, never deleted.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import re
 import shutil
@@ -17,6 +16,8 @@ from ktrain.checkpoint import _manifest
 
 _NAME = re.compile(r"step_(\d{9}|[1-9]\d{9,})")
 _SET_ASIDE = re.compile(r"step_\d{9,}\.corrupt-.*")
+
+_UNFINISHED_ARRAYS = ".orbax-checkpoint-tmp"
 
 _log = logging.getLogger("ktrain")
 
@@ -90,7 +91,11 @@ def discard(folder: Path) -> None:
             continue
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     (folder / _manifest.INCOMPLETE).unlink()
-    folder.rmdir()
+    try:
+        folder.rmdir()
+    except OSError:
+        _mark(folder)  # a thread of a failed save is still writing: leave it to clean
+        raise
 
 
 def clean(root: Path) -> None:
@@ -100,16 +105,12 @@ def clean(root: Path) -> None:
 
 
 def remove_leftover(folder: Path) -> bool:
-    """Removes a folder if it is empty, or marked and not committed; says whether."""
-    if (folder / _manifest.NAME).exists():
+    """Removes a folder if a dead writer left it; says whether."""
+    if not folder.is_dir() or not _is_leftover(folder):
         return False
-    if (folder / _manifest.INCOMPLETE).exists():
-        discard(folder)
-        _log.info("removed %s, the leftover of an interrupted save or delete", folder)
-        return True
-    with contextlib.suppress(OSError):
-        folder.rmdir()
-    return not folder.exists()
+    discard(folder)
+    _log.info("removed %s, the leftover of an interrupted save or delete", folder)
+    return True
 
 
 def quarantine(folder: Path, reason: str) -> Path:
@@ -122,6 +123,14 @@ def quarantine(folder: Path, reason: str) -> Path:
     folder.rename(target)
     _manifest.sync(folder.parent)
     return target
+
+
+def _is_leftover(folder: Path) -> bool:
+    names = {path.name for path in folder.iterdir()}
+    if _manifest.NAME in names:
+        return False
+    unfinished = all(name.endswith(_UNFINISHED_ARRAYS) for name in names)
+    return unfinished or _manifest.INCOMPLETE in names
 
 
 def _mark(folder: Path) -> None:

@@ -63,6 +63,8 @@ def _orbax() -> Any:
 
 
 def _is_worth_reading(record: logging.LogRecord) -> bool:
-    # Some twenty INFO lines per save would drown a user's log.
-    from_orbax = f"{os.sep}orbax{os.sep}" in record.pathname
-    return record.levelno >= logging.WARNING or not from_orbax
+    # Orbax writes some twenty INFO lines per save, and the trace of every error that
+    # it raises as well.
+    if f"{os.sep}orbax{os.sep}" not in record.pathname:
+        return True
+    return record.levelno >= logging.WARNING and not record.exc_info
