@@ -163,6 +163,18 @@ def test_the_last_line_is_not_repeated(capsys):
     assert capsys.readouterr().err == "step=5/10\n"
 
 
+def test_the_last_line_tells_that_the_last_phase_is_over(capsys):
+    with run.Progress(mode="lines", interval_s=0).start(10) as progress:
+        progress.update(9)
+        progress.update(10)
+        with progress.phase("eval test"):
+            progress.update(10)
+    first, evaluating, *_, last = capsys.readouterr().err.splitlines()
+    assert first == "step=9/10"
+    assert evaluating.startswith("step=10/10 phase=eval_test")
+    assert last.startswith("step=10/10") and "phase" not in last
+
+
 def test_an_unknown_total_is_left_out(capsys):
     with run.Progress(mode="lines").start(None) as progress:
         progress.update(5, steps_per_s=2.0)

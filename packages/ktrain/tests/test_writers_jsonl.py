@@ -106,6 +106,16 @@ def test_a_value_at_the_step_of_the_checkpoint_stays_unless_written_again(tmp_pa
     assert _points(tmp_path, "eval") == [(100, 100.0), (200, 200.0), (400, 400.5)]
 
 
+def test_a_step_that_is_written_again_keeps_nothing_of_the_attempt_before(tmp_path):
+    for attempt, name in enumerate(["old", "new"]):
+        session = writers.JsonlWriter().open(workdir=tmp_path, start_step=5 * attempt)
+        session.scalars("train", 5, {name: attempt}, {f"{name}_note": "x"})
+        session.close()
+    (record,) = writers.read_jsonl(tmp_path / "metrics/train.jsonl")
+    assert record["values"] == {"new": 1}
+    assert "old_note" not in record
+
+
 def test_a_run_that_begins_anew_supersedes_all(tmp_path):
     _write(tmp_path, 0, [0, 10, 20])
     _write(tmp_path, 0, [5], tag=0.5)

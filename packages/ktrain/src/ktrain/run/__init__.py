@@ -10,7 +10,8 @@ from ktrain.run._json_file import (
 )
 from ktrain.run._json_lines import JsonLines, read_json_lines
 from ktrain.run._lock import WorkdirLock
-from ktrain.run._progress import Progress, ProgressMode, ProgressSession, print_line
+from ktrain.run._progress import Progress, ProgressMode, ProgressSession
+from ktrain.run._report import print_line
 from ktrain.run._status import StatusFile, read_status
 
 __all__ = [

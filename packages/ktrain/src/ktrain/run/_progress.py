@@ -17,7 +17,6 @@ ProgressMode = Literal["auto", "bar", "lines", "off"]
 _MODES = ("auto", "bar", "lines", "off")
 _OFF_VARIABLE = "KTRAIN_NO_PROGRESS"
 _MIN_UPDATE_S = 0.1
-_active: list[ProgressSession] = []
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -87,7 +86,6 @@ class Progress:
 
 class _Display(Protocol):
     def show(self, report: _report.Report, *, last: bool) -> None: ...
-    def print(self, line: str) -> None: ...
     def close(self) -> None: ...
 
 
@@ -112,7 +110,6 @@ class ProgressSession:
         # Speed is counted from the first update on, so that compiling is left out.
         self._origin: tuple[float, int] | None = None
         self._closed = False
-        _active.append(self)
 
     def __enter__(self) -> ProgressSession:
         return self
@@ -156,17 +153,13 @@ class ProgressSession:
 
     def print(self, line: str) -> None:
         """Prints a line to stdout; above the bar when both are on the terminal."""
-        if self._closed:
-            _report.print_plain(line)
-        else:
-            self._display.print(line)
+        _report.print_line(line)
 
     def close(self) -> None:
         """Shows the last state and ends; closing twice is allowed."""
         if self._closed:
             return
         self._closed = True
-        _active.remove(self)
         if self._origin is not None:
             self._display.show(self._snapshot(time.monotonic()), last=True)
         self._display.close()
@@ -190,9 +183,6 @@ class _NoDisplay:
     def show(self, report: _report.Report, *, last: bool) -> None:
         pass
 
-    def print(self, line: str) -> None:
-        _report.print_plain(line)
-
     def close(self) -> None:
         pass
 
@@ -203,29 +193,17 @@ class _LineDisplay:
     def __init__(self, interval_s: float) -> None:
         self._interval_s = interval_s
         self._next = float("-inf")
-        self._shown: int | None = None
+        self._shown: tuple[int, str] | None = None
 
     def show(self, report: _report.Report, *, last: bool) -> None:
         now = time.monotonic()
-        if last and self._shown == report.step:
+        if last and self._shown == (report.step, report.phase):
             return
         if now < self._next and not last:
             return
         self._next = now + self._interval_s
-        self._shown = report.step
+        self._shown = (report.step, report.phase)
         print(_report.format_report(report), file=sys.stderr, flush=True)
-
-    def print(self, line: str) -> None:
-        _report.print_plain(line)
 
     def close(self) -> None:
         pass
-
-
-def print_line(line: str) -> None:
-    """Prints a line to stdout without breaking the bar that may be shown."""
-    # A copy of the list: the session may end in another thread meanwhile.
-    for session in _active[-1:]:
-        session.print(line)
-        return
-    _report.print_plain(line)

@@ -24,8 +24,6 @@ class BarDisplay:
         console = rich.console.Console(
             file=sys.stderr, force_terminal=True if force else None
         )
-        # Lines to a terminal must go above the bar, lines to a file to that file.
-        self._shares_terminal = sys.stdout.isatty()
         self._description = description
         self._bar = rich.progress.Progress(
             rich.progress.TextColumn("{task.description}", markup=False),
@@ -34,7 +32,8 @@ class BarDisplay:
             rich.progress.TextColumn("{task.fields[numbers]}", markup=False),
             console=console,
             refresh_per_second=2,
-            redirect_stdout=self._shares_terminal,
+            # Lines to a terminal must go above the bar, lines to a file to that file.
+            redirect_stdout=sys.stdout.isatty(),
             redirect_stderr=True,
             expand=True,
         )
@@ -53,15 +52,6 @@ class BarDisplay:
             numbers=numbers,
             refresh=last,
         )
-
-    def print(self, line: str) -> None:
-        """Prints above the bar when stdout is the same terminal."""
-        if self._shares_terminal:
-            self._bar.console.print(
-                line, markup=False, highlight=False, emoji=False, soft_wrap=True
-            )
-        else:
-            _report.print_plain(line)
 
     def close(self) -> None:
         """Leaves the bar as it is and gives the terminal back."""

@@ -49,7 +49,10 @@ def format_duration(seconds: float) -> str:
     return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"
 
 
-def print_plain(line: str) -> None:
-    """Prints a line to stdout in one write, so that two threads do not share it."""
+def print_line(line: str) -> None:
+    """Prints a line to stdout in one write, so that two threads do not share it.
+
+    A bar on the same terminal has put itself between, and draws the line above it.
+    """
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
