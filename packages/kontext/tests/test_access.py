@@ -7,7 +7,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kontext
@@ -231,6 +231,7 @@ nested = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(nested, st.data())
 def test_path_of_any_place_reads_that_place(tree, data):
     node, parts = tree, []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kontext
@@ -99,6 +99,7 @@ trees = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(trees)
 def test_kept_and_dropped_leaves_are_all_leaves(tree):
     if not isinstance(tree, dict):

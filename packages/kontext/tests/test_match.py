@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kontext import Path, PathSyntaxError, flatten, get, get_all, iter_matches
@@ -85,6 +85,7 @@ trees = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(trees)
 def test_two_stars_find_every_leaf_that_flatten_finds(tree):
     found = get_all(tree, "**")
@@ -92,6 +93,7 @@ def test_two_stars_find_every_leaf_that_flatten_finds(tree):
     assert all(get(tree, path) is value for path, value in found.items())
 
 
+@settings(deadline=None)
 @given(trees)
 def test_star_finds_the_children(tree):
     found = [path.parts for path, _ in iter_matches(tree, "*")]

@@ -7,7 +7,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kontext
@@ -92,6 +92,14 @@ def test_key_with_special_characters_is_set():
     tree = {"mm(1:3)": {"a=b": 1}}
     kontext.set(tree, Path("mm(1:3)", "a=b"), 2)
     assert tree == {"mm(1:3)": {"a=b": 2}}
+
+
+def test_path_sets_its_place():
+    tree = {"a": [1, 2]}
+    assert kontext.parse("a[1]").set_in(tree, 3) == ["a[1]"]
+    assert kontext.parse("**[0]", glob=True).set_in(tree, 4) == ["a[0]"]
+    assert Path("b", "c").set_in(tree, 5, create=True) == ["b.c"]
+    assert tree == {"a": [4, 3], "b": {"c": 5}}
 
 
 def test_missing_dicts_are_made_on_request_only():
@@ -315,6 +323,7 @@ trees = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(trees, st.data())
 def test_update_then_get_gives_the_value_and_nothing_else_changes(tree, data):
     paths = list(flatten(tree))
@@ -328,6 +337,7 @@ def test_update_then_get_gives_the_value_and_nothing_else_changes(tree, data):
     assert flatten(tree) == before
 
 
+@settings(deadline=None)
 @given(trees)
 def test_update_to_the_same_values_gives_an_equal_tree(tree):
     assert update(tree, "**.x", lambda x: x, missing_ok=True) == tree

@@ -220,6 +220,7 @@ key = (
 part = st.recursive(key, lambda below: st.lists(below, max_size=3).map(tuple))
 
 
+@pytest.mark.slow
 @pytest.mark.spec("kontext-26")
 @pytest.mark.case("032")
 @settings(max_examples=1000, deadline=None)

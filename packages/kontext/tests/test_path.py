@@ -6,7 +6,7 @@ import pickle
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kontext
@@ -90,6 +90,7 @@ def test_prefix_is_tested_part_by_part():
         path.relative_to("opt")
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=3) | st.integers(), max_size=4), st.integers(0, 4))
 def test_head_and_rest_make_the_whole(parts, cut):
     path = Path(*parts)

@@ -1,13 +1,17 @@
 """String paths that bind components: read, set and wire nested data."""
 
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
+# Type checkers take any variable of this name for true; typing itself is not free
+# to import.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from kontext._access import get_all, get_by_path, has, iter_matches
     from kontext._access import get_by_path as get
+    from kontext._builder import (
+        AnnotatedPathBuilder,
+        DynamicPathBuilder,
+        path_builder_from,
+    )
     from kontext._errors import (
         PathError,
         PathLookupError,
@@ -35,7 +39,7 @@ if TYPE_CHECKING:
     from kontext._mutate import set_by_path as set
     from kontext._parts import DOUBLE_STAR, MISSING, STAR, Part, Wildcard
     from kontext._path import GlobPath, Path, PathLike, parse
-    from kontext._resolve import resolve_from_keyed_obj, resolve_from_keypaths
+    from kontext._resolve import resolve_from_keyed_obj, resolve_from_keypaths, validate
 
 __all__ = [
     # Paths.
@@ -77,6 +81,11 @@ __all__ = [
     "required_keys",
     "resolve_from_keyed_obj",
     "resolve_from_keypaths",
+    "validate",
+    # Paths written as Python.
+    "AnnotatedPathBuilder",
+    "DynamicPathBuilder",
+    "path_builder_from",
     # Errors.
     "PathError",
     "PathLookupError",
@@ -90,6 +99,7 @@ __all__ = [
 # from the one in the module is written `public=own`.
 _EXPORTS = {
     "_access": "get=get_by_path get_all get_by_path has iter_matches",
+    "_builder": "AnnotatedPathBuilder DynamicPathBuilder path_builder_from",
     "_errors": "PathError PathLookupError PathSyntaxError PathTypeError "
     "RequiredKeyError SignatureMismatchError",
     "_filter": "filter=filter_by_path filter_by_path",
@@ -99,7 +109,7 @@ _EXPORTS = {
     "_mutate": "delete set=set_by_path set_by_path update",
     "_parts": "DOUBLE_STAR MISSING Part STAR Wildcard",
     "_path": "GlobPath Path PathLike parse",
-    "_resolve": "resolve_from_keyed_obj resolve_from_keypaths",
+    "_resolve": "resolve_from_keyed_obj resolve_from_keypaths validate",
 }
 _HOME = {
     entry.partition("=")[0]: (module, entry.rpartition("=")[2])
@@ -108,9 +118,11 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'kontext' has no attribute {name!r}")
+    import importlib
+
     module, own_name = _HOME[name]
     value = getattr(importlib.import_module(f"kontext.{module}"), own_name)
     # From now on the name is found without a call.

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from kontext._errors import PathTypeError
 from kontext._format import format_item, format_parts
 from kontext._nodes import read_part
-from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts
+from kontext._parts import MISSING, Part, Parts
 from kontext._path import PathLike, as_path
 from kontext._rebuild import with_children
 from kontext._targets import (
     existing_targets,
     no_target_error,
     refuse_root,
+    refuse_subtree,
     settable_targets,
 )
-from kontext._write import delete_all, set_all
+from kontext._write import delete_all, set_places
 
 
 def set_by_path(
@@ -49,13 +49,7 @@ def set_by_path(
       PathTypeError: If a place is in an immutable node; `update` takes these.
     """
     pattern = as_path(path, glob=True).parts
-    refuse_root(pattern, "set")
-    _refuse_subtree(pattern)
-    targets = settable_targets(obj, pattern, create=create)
-    if not targets and not missing_ok:
-        raise no_target_error(obj, pattern)
-    set_all(targets, value)
-    return [format_parts(target.parts) for target in targets]
+    return set_places(obj, pattern, value, create=create, missing_ok=missing_ok)
 
 
 def delete(obj: Any, path: PathLike, *, missing_ok: bool = False) -> list[str]:
@@ -103,7 +97,7 @@ def update(
     pattern = as_path(path, glob=True).parts
     if not pattern:
         return _new_value(value_or_fn, obj)
-    _refuse_subtree(pattern)
+    refuse_subtree(pattern)
     targets = settable_targets(obj, pattern, create=False)
     lacks_old = callable(value_or_fn) and any(t.old is MISSING for t in targets)
     if lacks_old or not targets:
@@ -127,11 +121,3 @@ def _rebuild(node: Any, changes: list[tuple[Parts, Any]]) -> Any:
         below.append((parts[1:], new))
     new = [(p, _rebuild(read_part(node, p), below)) for p, below in by_part.values()]
     return with_children(node, new)
-
-
-def _refuse_subtree(pattern: Parts) -> None:
-    if pattern[-1] is DOUBLE_STAR:
-        raise PathTypeError(
-            f"{format_parts(pattern)!r}: a trailing ** names a node and all below it\n"
-            "  a trailing * names every child"
-        )

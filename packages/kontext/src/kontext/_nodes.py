@@ -48,7 +48,8 @@ def kind_of(cls: type) -> Kind:
         return Kind.NAMEDTUPLE
     if issubclass(cls, Sequence):
         return Kind.SEQUENCE
-    if hasattr(cls, "shape") and hasattr(cls, "__getitem__"):
+    # Boxes such as nnx.Variable forward to their array, but have no dtype of their own.
+    if all(hasattr(cls, name) for name in ("shape", "dtype", "__getitem__")):
         return Kind.ARRAY
     if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__"):
         return Kind.FIELDS
@@ -185,6 +186,11 @@ def axes_fit(shape: Sequence[int], axes: tuple[Any, ...]) -> bool:
 
 def _read_object(node: Any, part: Part) -> Any:
     if type(part) is str:
+        if isinstance(getattr(type(node), part, None), property):
+            # The children of registered types need no code of the class to be read.
+            for key, value in registered_children(node) or ():
+                if key == part:
+                    return value
         found = _read_attribute(node, part)
         if found is not MISSING or part.isidentifier():
             return found

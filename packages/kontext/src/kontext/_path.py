@@ -14,6 +14,7 @@ from kontext._jax import part_of_jax_key
 from kontext._parser import parse_parts
 from kontext._parts import MISSING, Part, Parts, has_wildcard, normalize_parts
 from kontext._read import lookup_error, read
+from kontext._write import set_places
 
 # What every function takes for a path; a tuple is a sequence of parts.
 PathLike: TypeAlias = "str | tuple[Any, ...] | Path"
@@ -218,6 +219,10 @@ class Path:
         if default is MISSING or default is ...:
             raise lookup_error(context, parts)
         return default
+
+    def set_in(self, context: Any, value: Any, *, create: bool = False) -> list[str]:
+        """Sets this path in place; see `kontext.set_by_path`."""
+        return set_places(context, self.parts, value, create=create, missing_ok=False)
 
 
 class GlobPath(Path):

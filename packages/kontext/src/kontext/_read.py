@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from kontext._errors import PathLookupError
 from kontext._explain import explain_lookup
 from kontext._format import format_parts
 from kontext._nodes import read_part
-from kontext._parts import MISSING, Parts
+from kontext._parts import MISSING, Part, Parts
 
 
-def read(root: Any, parts: Parts) -> Any:
-    """The value at `parts` below `root`, or `MISSING`."""
+def read(
+    root: Any, parts: Parts, *, step: Callable[[Any, Part], Any] = read_part
+) -> Any:
+    """The value at `parts` below `root`, or `MISSING`; `step` reads one part."""
     node = root
     for part in parts:
         # Most nodes are plain dicts; theirs is the only rule that fits on a line.
@@ -22,17 +25,25 @@ def read(root: Any, parts: Parts) -> Any:
                 continue
             except (KeyError, TypeError):
                 pass
-        node = read_part(node, part)
+        node = step(node, part)
         if node is MISSING:
             return MISSING
     return node
 
 
-def lookup_error(root: Any, parts: Parts) -> PathLookupError:
-    """The error for `parts`, of which `read` found no value below `root`."""
+def lookup_error(
+    root: Any, parts: Parts, *, step: Callable[[Any, Part], Any] = read_part
+) -> PathLookupError:
+    """The error for `parts`, which name no value below `root`.
+
+    Args:
+      root: Where the lookup began.
+      parts: The path.
+      step: How one part was read.
+    """
     nodes = [root]
     for part in parts:
-        node = read_part(nodes[-1], part)
+        node = step(nodes[-1], part)
         if node is MISSING:
             break
         nodes.append(node)

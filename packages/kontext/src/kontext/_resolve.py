@@ -11,9 +11,11 @@ from kontext._errors import (
     RequiredKeyError,
 )
 from kontext._keys import get_keypaths, map_keys, required_among
-from kontext._parts import MISSING
+from kontext._nodes import read_part
+from kontext._parts import MISSING, Part
 from kontext._path import single_place
 from kontext._read import lookup_error, read
+from kontext._shapes import read_spec_part
 from kontext._signature import check_names
 
 _MAX_BLOCKS = 4
@@ -42,19 +44,44 @@ def resolve_from_keyed_obj(
       SignatureMismatchError: If the names do not fit `func`.
       PathLookupError: If paths name nothing; it reports all of them.
     """
+    return _resolve(context, _checked_keys(obj, func), type(obj).__name__)
+
+
+def validate(obj: Any, context_spec: Any) -> None:
+    """Checks the keys of a component against a context that has no values yet.
+
+    The checks are those of `resolve_from_keyed_obj`, which computes nothing either;
+    but here, shape structs such as `jax.ShapeDtypeStruct` may be indexed and sliced
+    in place of the arrays they stand for.
+
+    Args:
+      obj: The component; see `get_keypaths`.
+      context_spec: Nested data as the context will be, with shape structs for arrays.
+
+    Raises:
+      RequiredKeyError: If keys are still `REQUIRED`.
+      SignatureMismatchError: If the names do not fit the `__kontext_func__` of `obj`.
+      PathLookupError: If paths name nothing.
+    """
+    keys = _checked_keys(obj, None)
+    _resolve(context_spec, keys, type(obj).__name__, step=read_spec_part)
+
+
+def _checked_keys(obj: Any, func: Callable[..., Any] | None) -> dict[str, Any]:
+    """The keys that are not None, if none is required and `func` takes them."""
     paths = get_keypaths(obj)
     owner = type(obj).__name__
     given = {name: tree for name, tree in paths.items() if tree is not None}
-    named_func = getattr(type(obj), "__kontext_func__", None)
-    if named_func is not None:
-        func = named_func(obj)
     missing = required_among(given)
     if missing:
         raise RequiredKeyError(owner, missing)
+    named_func = getattr(type(obj), "__kontext_func__", None)
+    if named_func is not None:
+        func = named_func(obj)
     if func is not None:
         unset = {name for name in paths if name not in given}
         check_names(func, given, owner=owner, unset=unset)
-    return _resolve(context, given, owner)
+    return given
 
 
 def resolve_from_keypaths(context: Any, paths: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,7 +99,13 @@ def resolve_from_keypaths(context: Any, paths: Mapping[str, Any]) -> dict[str, A
     return _resolve(context, paths, "keys")
 
 
-def _resolve(context: Any, paths: Mapping[str, Any], owner: str) -> dict[str, Any]:
+def _resolve(
+    context: Any,
+    paths: Mapping[str, Any],
+    owner: str,
+    *,
+    step: Callable[[Any, Part], Any] = read_part,
+) -> dict[str, Any]:
     failures: list[tuple[str, PathLookupError]] = []
     values = {}
     for name, tree in paths.items():
@@ -81,9 +114,9 @@ def _resolve(context: Any, paths: Mapping[str, Any], owner: str) -> dict[str, An
             if leaf is None:
                 return None
             path = single_place(leaf)
-            found = read(context, path.parts)
+            found = read(context, path.parts, step=step)
             if found is MISSING:
-                failures.append((name, lookup_error(context, path.parts)))
+                failures.append((name, lookup_error(context, path.parts, step=step)))
             return found
 
         try:

@@ -109,6 +109,15 @@ def refuse_root(pattern: Parts, verb: str) -> None:
         raise PathTypeError(f"the context itself cannot be {verb}: the path is empty")
 
 
+def refuse_subtree(pattern: Parts) -> None:
+    """Raises for a trailing `**`: a node and what is below it have no one value."""
+    if pattern[-1] is DOUBLE_STAR:
+        raise PathTypeError(
+            f"{format_parts(pattern)!r}: a trailing ** names a node and all below it\n"
+            "  a trailing * names every child"
+        )
+
+
 def refuse_fixed(target: Target) -> None:
     """Raises if the parent of a place cannot be changed."""
     if _is_fixed(target.parent):

@@ -7,8 +7,29 @@ from typing import Any
 from kontext._errors import PathTypeError
 from kontext._format import format_parts
 from kontext._nodes import Kind, kind_of
-from kontext._parts import MISSING, Part
-from kontext._targets import Target, nested, refuse_fixed
+from kontext._parts import MISSING, Part, Parts
+from kontext._targets import (
+    Target,
+    nested,
+    no_target_error,
+    refuse_fixed,
+    refuse_root,
+    refuse_subtree,
+    settable_targets,
+)
+
+
+def set_places(
+    root: Any, pattern: Parts, value: Any, *, create: bool, missing_ok: bool
+) -> list[str]:
+    """Sets every place that `pattern` names; see `kontext.set_by_path`."""
+    refuse_root(pattern, "set")
+    refuse_subtree(pattern)
+    targets = settable_targets(root, pattern, create=create)
+    if not targets and not missing_ok:
+        raise no_target_error(root, pattern)
+    set_all(targets, value)
+    return [format_parts(target.parts) for target in targets]
 
 
 def set_all(targets: list[Target], value: Any) -> None:
