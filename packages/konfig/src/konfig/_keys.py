@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from konfig import _faults, _lock
-from konfig._errors import ConfigKeyError, ConfigTypeError
+from konfig._const import check_qualname
+from konfig._errors import ConfigKeyError, ConfigTypeError, ConfigValueError
 from konfig._signature import parameters_of, unknown_keyword
 from konfig._tree import CHECKED, TARGET, Node, where
 
@@ -34,6 +35,22 @@ def count_positional(node: Node) -> int:
 def is_index(key: Any) -> bool:
     """Whether a key is a position (True and False are keys like any other)."""
     return isinstance(key, int) and not isinstance(key, bool)
+
+
+def raw_key(key: Any, value: Any, call: bool) -> Any:
+    """The stored key for a key of a raw mapping.
+
+    Raises:
+      ConfigValueError: When it has a meaning in JSON, or names a malformed target.
+    """
+    if key in RESERVED:
+        raise ConfigValueError(
+            f"{key!r} has a meaning in JSON and cannot be a key",
+            hint="read JSON with konfig.from_json",
+        )
+    if key == TARGET:
+        check_qualname(value)
+    return str(key) if call and is_index(key) else key
 
 
 def stored_key(node: Node, key: Any) -> Any:

@@ -23,16 +23,27 @@ from konfig._keys import (
     count_positional,
     is_call,
     positional_slot,
+    raw_key,
     stored_key,
     writable_key,
 )
 from konfig._origin import capture
-from konfig._paths import format_path
+from konfig._paths import Parts, format_path
 from konfig._placeholder import Placeholder
 from konfig._ref import Expr, Ref
 from konfig._ref_eval import read
 from konfig._repr import code_of
-from konfig._tree import TARGET, Node, mark, set_flag, setup, where
+from konfig._tree import (
+    TARGET,
+    Node,
+    blank,
+    mark,
+    set_flag,
+    set_state,
+    setup,
+    state_of,
+    where,
+)
 
 _DEFERRED = (Ref, Expr, Placeholder)
 
@@ -259,13 +270,15 @@ class ConfigDict(Node, MutableMapping):
         return _copy.deepcopy(self, memo)
 
     def __reduce__(self) -> Any:
-        return _blank, (type(self),), _state_of(self), None, None, _set_state
+        return blank, (type(self),), state_of(self), None, None, set_state
 
     def _ipython_key_completions_(self) -> list[Any]:
         return list(self._konfig_fields)
 
 
 _MISSING = object()
+# Far above what can be resolved; a dict that contains itself has no depth at all.
+_DEEPEST = 5000
 _METHODS = frozenset(name for name in dir(ConfigDict) if not name.startswith("_"))
 
 
@@ -296,23 +309,40 @@ def new_call(
 
 
 def _fill(fields: dict[Any, Any], given: Mapping[Any, Any]) -> None:
-    """Converts the values of a mapping into the fields of a node."""
-    call = TARGET in given
+    """Converts the values of a mapping into the fields of a node.
+
+    Nested dicts wait in a list, so that their depth is not that of the Python stack.
+    """
+    waiting: list[tuple[dict[Any, Any], Mapping[Any, Any], Parts]] = [
+        (fields, given, ())
+    ]
     atoms, convert = _convert.ATOMS, _convert.convert
-    for key, value in given.items():
-        if key in RESERVED:
-            raise ConfigValueError(
-                f"{key!r} has a meaning in JSON and cannot be a key",
-                hint="read JSON with konfig.from_json",
-            )
-        if call and isinstance(key, int) and not isinstance(key, bool):
-            key = str(key)
-        if key == TARGET:
-            check_qualname(value)
-        try:
-            fields[key] = value if type(value) in atoms else convert(value)
-        except ConfigTypeError as error:
-            raise _convert.below(error, key) from None
+    while waiting:
+        fields, given, above = waiting.pop()
+        if len(above) > _DEEPEST:
+            raise _too_deep()
+        call = TARGET in given
+        for key, value in given.items():
+            if call or (isinstance(key, str) and key[:2] == "__"):
+                key = raw_key(key, value, call)
+            if type(value) in atoms:
+                fields[key] = value
+            elif type(value) is dict and "__const__" not in value:
+                node = fields[key] = _untrusted_node()
+                waiting.append((node._konfig_fields, value, (*above, key)))
+            else:
+                try:
+                    fields[key] = convert(value)
+                except ConfigTypeError as error:
+                    for step in (key, *reversed(above)):
+                        _convert.below(error, step)
+                    raise
+
+
+def _untrusted_node() -> ConfigDict:
+    node = ConfigDict.__new__(ConfigDict)
+    setup(node, {}, 0, capture())
+    return node
 
 
 def _from_mapping(given: Mapping[Any, Any]) -> Any:
@@ -321,8 +351,7 @@ def _from_mapping(given: Mapping[Any, Any]) -> Any:
         if len(given) != 1:
             raise ConfigValueError("a constant has the one key '__const__'")
         return make_const(given["__const__"], trusted=False)
-    node = ConfigDict.__new__(ConfigDict)
-    setup(node, {}, 0, capture())
+    node = _untrusted_node()
     _fill(node._konfig_fields, given)
     return node
 
@@ -360,24 +389,6 @@ def _too_deep() -> ConfigCycleError:
     return ConfigCycleError(
         "the value contains itself, or is nested too deeply for the recursion limit"
     )
-
-
-def _blank(kind: Any) -> Any:
-    """An empty node; pickle fills it later, so that references may point to it."""
-    return kind.__new__(kind)
-
-
-def _state_of(node: Node) -> Any:
-    return {
-        name: getattr(node, name)
-        for name in Node.__slots__
-        if name.startswith("_konfig_")
-    }
-
-
-def _set_state(node: Node, state: dict[str, Any]) -> None:
-    for name, value in state.items():
-        object.__setattr__(node, name, value)
 
 
 _convert.register_converter(ConfigDict, lambda node: node)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from konfig import _convert
+from konfig._const import Const
 from konfig._errors import RefError
 from konfig._paths import Parts, format_path
 
@@ -247,6 +248,8 @@ def text_of(lazy: Lazy) -> str:
 def _write(value: Any, depth: int) -> str:
     if isinstance(value, Ref):
         return format_path(value.__konfig_path__, "cfg.ref")
+    if isinstance(value, Const):
+        return value.__const__.replace(":", ".").rstrip(".")
     if not isinstance(value, Expr):
         return repr(value)
     # A shared operand is written each time: without a bound the text could double

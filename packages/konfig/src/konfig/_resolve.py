@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from konfig import _convert
@@ -90,13 +90,8 @@ def _prepare(cfg: Any, allow: Any, trusted: bool) -> Guard | None:
         _check_required(cfg)
     if trusted or not untrusted:
         return None
+    _check_structure(cfg)
     names = untrusted_names(cfg)
-    for name, (path, origin) in names.items():
-        try:
-            check_qualname(name)
-        except ConfigValueError as error:
-            error.path, error.origin = path, origin
-            raise
     guard = Guard(allow)
     if names and not guard.open:
         raise not_asked(names)
@@ -142,6 +137,38 @@ def _scan(root: Any) -> tuple[bool, bool]:
     return missing, untrusted
 
 
+def _check_structure(cfg: Any) -> None:
+    """Refuses malformed calls before anybody is asked to trust them."""
+    for parts, value in walk(cfg):
+        if isinstance(value, Node) and TARGET in value._konfig_fields:
+            try:
+                check_node(value)
+            except ConfigValueError as error:
+                error.path = format_path(parts, "cfg")
+                error.origin = error.origin or where(value)
+                raise
+
+
+def check_node(node: Node) -> None:
+    """Refuses a call whose target or positions cannot be meant.
+
+    Raises:
+      ConfigValueError: Saying which.
+    """
+    fields = node._konfig_fields
+    check_qualname(fields[TARGET], callable_needed=True)
+    positions = 0
+    for key in fields:
+        if type(key) is not str:
+            raise ConfigValueError(f"{key!r} is no name of an argument")
+        positions += key.isdecimal()
+    for index in range(positions):
+        if str(index) not in fields:
+            raise ConfigValueError(
+                f"positional {index} is missing in the call of {fields[TARGET]}"
+            )
+
+
 def _check_required(cfg: Any) -> None:
     missing = []
     for parts, value in walk(cfg):
@@ -171,8 +198,8 @@ class _Resolver:
         try:
             return self.build(self._root)
         except RecursionError as error:
-            if error.__notes__ if hasattr(error, "__notes__") else False:
-                raise
+            if getattr(error, "__notes__", None):
+                raise  # it came from a target, which is told already
             raise ConfigCycleError(
                 "the config is nested too deeply for the recursion limit"
             ) from None
@@ -249,7 +276,8 @@ class _Resolver:
         qualname = fields[TARGET]
         target = self._target(qualname, node)
         left_alone = getattr(target, "__konfig_resolve_exclude_fields__", ())
-        positions: dict[int, Any] = {}
+        positions: dict[Any, Any] = {}
+        args: Sequence[Any] = ()
         named: dict[str, Any] = {}
         for key, item in fields.items():
             if key == TARGET:
@@ -258,11 +286,12 @@ class _Resolver:
                 self._path.append(key)
                 item = self.build(item)
                 self._path.pop()
-            if key[:1].isdecimal():
-                positions[int(key)] = item
-            else:
+            if type(key) is str and not key.isdecimal():
                 named[key] = item
-        args = self._in_order(node, positions) if positions else ()
+            else:
+                positions[key] = item
+        if positions:
+            args = self._in_order(node, positions)
         try:
             made = target(*args, **named)
         except Exception as error:
@@ -287,16 +316,13 @@ class _Resolver:
             explain(error, format_path(self._path, "cfg"), node)
             raise
 
-    def _in_order(self, node: Node, positions: dict[int, Any]) -> list[Any]:
-        for index in range(len(positions)):
-            if index not in positions:
-                raise ConfigValueError(
-                    f"positional {index} is missing in the call of "
-                    f"{node._konfig_fields[TARGET]}",
-                    path=format_path(self._path, "cfg"),
-                    origin=where(node),
-                )
-        return [positions[index] for index in range(len(positions))]
+    def _in_order(self, node: Node, positions: dict[Any, Any]) -> list[Any]:
+        try:
+            check_node(node)
+        except ConfigValueError as error:
+            explain(error, format_path(self._path, "cfg"), node)
+            raise
+        return [positions[str(index)] for index in range(len(positions))]
 
     def _target(self, qualname: str, node: Node) -> Any:
         trusted = self._guard is None or node._konfig_flags & TRUSTED
@@ -304,9 +330,6 @@ class _Resolver:
             return self._targets[qualname]
         try:
             check_qualname(qualname, callable_needed=True)
-            for key in node._konfig_fields:
-                if type(key) is not str:
-                    raise ConfigValueError(f"{key!r} is no name of an argument")
             if not trusted and self._guard is not None:
                 self._guard.check_name(qualname)
                 self._guard.check_arguments(qualname, node._konfig_fields.values())

@@ -164,8 +164,9 @@ def check_call(
             if name not in parameters.keywords:
                 raise unknown_keyword(qualname, parameters, name, ConfigTypeError)
     if positional > len(parameters.positional) and not parameters.any_position:
+        count = len(parameters.positional)
         raise ConfigTypeError(
-            f"{qualname} takes {len(parameters.positional)} positional arguments, "
+            f"{qualname} takes {count} positional argument{'' if count == 1 else 's'}, "
             f"got {positional}",
             hint=f"parameters: {listed(parameters.positional)}",
         )

@@ -77,6 +77,23 @@ def set_flag(node: Node, flag: int, on: bool) -> None:
     object.__setattr__(node, "_konfig_flags", flags | flag if on else flags & ~flag)
 
 
+def blank(kind: Any) -> Any:
+    """An empty node; pickle fills it later, so that references may point to it."""
+    return kind.__new__(kind)
+
+
+def state_of(node: Node) -> dict[str, Any]:
+    """What a node keeps, by name, for pickle."""
+    names = [name for name in Node.__slots__ if name.startswith("_konfig_")]
+    return {name: getattr(node, name) for name in names}
+
+
+def set_state(node: Node, state: dict[str, Any]) -> None:
+    """Puts back what `state_of` gave."""
+    for name, value in state.items():
+        object.__setattr__(node, name, value)
+
+
 def is_container(value: Any) -> bool:
     """Whether a stored value holds other values that a path can reach."""
     return isinstance(value, (Node, list, tuple))
