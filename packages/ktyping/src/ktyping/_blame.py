@@ -68,16 +68,15 @@ def blame(items: Sequence[Item], start: Hypotheses, trial: Trial) -> Verdict:
     which the others agree.
     """
     first = _first_contradiction(items, start, trial)
-    index, rest = first, _without(first, items, start, trial)
-    if not rest:
-        for other in range(len(items)):
-            found = _without(other, items, start, trial)
-            if found:
-                index, rest = other, found
-                break
-    if not rest:
-        rest = match_all(items[:index], start, trial) or start
-    return Verdict(index, _explain(items[index], rest, trial), rest)
+    order = [first, *(n for n in range(len(items)) if n != first)]
+    for index in order:
+        known = _copy(trial)
+        rest = _without(index, items, start, known)
+        if rest:
+            return Verdict(index, _explain(items[index], rest, known), rest)
+    known = _copy(trial)
+    rest = match_all(items[:first], start, known) or start
+    return Verdict(first, _explain(items[first], rest, known), rest)
 
 
 def _first_contradiction(items: Sequence[Item], start: Hypotheses, trial: Trial) -> int:
@@ -92,7 +91,7 @@ def _without(
 ) -> Hypotheses:
     others = [item for n, item in enumerate(items) if n != index]
     try:
-        return match_all(others, start, _copy(trial))
+        return match_all(others, start, trial)
     except AmbiguityLimitError:
         return ()
 
