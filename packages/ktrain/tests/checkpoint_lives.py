@@ -99,8 +99,8 @@ def child(act):
 
 def read_lines(receive, count):
     text = ""
-    while text.count("\n") < count:
-        text += os.read(receive, 1).decode()
+    while text.count("\n") < count and (more := os.read(receive, 1)):
+        text += more.decode()
     return text
 
 

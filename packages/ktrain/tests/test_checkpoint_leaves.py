@@ -137,7 +137,7 @@ def test_abstract_arrays_say_enough_to_restore(tmp_path):
     assert not any(leaf.weak_type for leaf in jax.tree.leaves(restored))
 
 
-@pytest.mark.spec("io-92", "core-87")
+@pytest.mark.spec("io-92")
 def test_the_state_given_to_restore_stays_valid(tmp_path):
     state = _adam_state()
     session = Checkpointer(save_interval_steps=1, workdir=tmp_path).open()
