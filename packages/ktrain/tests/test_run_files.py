@@ -19,7 +19,7 @@ _FINITE = st.floats(allow_nan=False, allow_infinity=False)
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | _FINITE | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=12,
+    max_leaves=6,
 )
 
 
