@@ -7,7 +7,7 @@ from typing import Any
 
 from kontext._errors import PathError, PathTypeError
 from kontext._format import format_child, format_item, format_parts
-from kontext._nodes import children
+from kontext._nodes import PLAIN_LEAVES, children
 from kontext._parts import MISSING, Part, Parts, normalize_part
 from kontext._path import PathLike, as_path
 from kontext._rebuild import with_children
@@ -70,7 +70,10 @@ def _collect(
             child = f"{text}.{key}" if text else key
         else:
             child = format_child(text, _legal(key, text))
-        _collect(value, child, leaves, is_leaf, keep_empty)
+        if is_leaf is None and type(value) in PLAIN_LEAVES:
+            leaves[child] = value
+        else:
+            _collect(value, child, leaves, is_leaf, keep_empty)
     if empty and keep_empty:
         leaves[text] = node
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from kontext._errors import Explanation, PathLookupError
 from kontext._format import format_parts
 from kontext._nodes import (
+    PLAIN_LEAVES,
     Kind,
     children,
     field_names,
@@ -36,67 +36,79 @@ class Match(NamedTuple):
     value: Any
 
 
-def matches(root: Any, pattern: Parts) -> Iterator[Match]:
+def matches(root: Any, pattern: Parts) -> list[Match]:
     """The places that `pattern` names, in reading order.
 
     A node comes before what lies below it, and none comes twice. Indices are counted
     from the start. A slice selects items of a list; in arrays it is a part.
     """
-    found = matches_below(Match((), None, root), pattern)
-    if pattern.count(DOUBLE_STAR) < 2:
-        return found
-    return _once(found)
+    return matches_below(Match((), None, root), pattern)
 
 
-def outermost(found: Iterable[Match]) -> list[Match]:
+def matches_below(at: Match, pattern: Parts) -> list[Match]:
+    """The same, from a place on."""
+    found: list[Match] = []
+    _collect(found, at, pattern)
+    # A second `**` finds places again.
+    if pattern.count(DOUBLE_STAR) > 1:
+        return list({_key(match.parts): match for match in found}.values())
+    return found
+
+
+def outermost(found: list[Match]) -> list[Match]:
     """Leaves out places inside of another one: they change with it."""
-    kept: dict[str, Match] = {}
+    kept: dict[Any, Match] = {}
+    depths: set[int] = set()
     for match in found:
-        above = (format_parts(match.parts[:n]) for n in range(len(match.parts)))
-        if not any(text in kept for text in above):
-            kept[format_parts(match.parts)] = match
+        parts = match.parts
+        above = (parts[:depth] for depth in depths if depth < len(parts))
+        if not any(_key(parts) in kept for parts in above):
+            kept[_key(parts)] = match
+            depths.add(len(parts))
     return list(kept.values())
 
 
-def _once(found: Iterator[Match]) -> Iterator[Match]:
-    """Leaves out what a second `**` finds again."""
-    seen = set()
-    for match in found:
-        text = format_parts(match.parts)
-        if text not in seen:
-            seen.add(text)
-            yield match
+def _key(parts: Parts) -> Any:
+    """Parts as a key of a dict; slices are none before Python 3.12."""
+    try:
+        hash(parts)
+    except TypeError:
+        return format_parts(parts)
+    return parts
 
 
-def matches_below(at: Match, pattern: Parts) -> Iterator[Match]:
-    """The same, from a place on; two `**` may find a place twice."""
+def _collect(found: list[Match], at: Match, pattern: Parts) -> None:
     if not pattern:
-        yield at
+        found.append(at)
         return
     part, rest = pattern[0], pattern[1:]
     if part is DOUBLE_STAR:
-        yield from _walk_subtree(at, rest)
+        _collect_subtree(found, at, rest)
         return
     for key in child_parts(at.value, part):
         value = read_part(at.value, key)
         if value is not MISSING:
-            yield from matches_below(Match((*at.parts, key), at.value, value), rest)
+            _collect(found, Match((*at.parts, key), at.value, value), rest)
 
 
-def _walk_subtree(at: Match, rest: Parts) -> Iterator[Match]:
+def _collect_subtree(found: list[Match], at: Match, rest: Parts) -> None:
     """Matches `rest` at a node and at every node below it."""
     below = children(at.value)
     # What a node computes is no place of the tree: `**.T` finds no transpose.
     if not rest or (below is not None and _may_store(at.value, rest[0])):
-        yield from matches_below(at, rest)
+        _collect(found, at, rest)
     for key, value in below or ():
+        if rest and type(value) in PLAIN_LEAVES:
+            continue
         part = legal_part(key)
         if part is not MISSING:
-            yield from _walk_subtree(Match((*at.parts, part), at.value, value), rest)
+            _collect_subtree(found, Match((*at.parts, part), at.value, value), rest)
 
 
 def _may_store(node: Any, part: Part) -> bool:
     """Whether a part can name a child, not a computed attribute."""
+    if type(node) is dict and type(part) is str:
+        return part in node or twin_part(part) is not None
     if kind_of(type(node)) is Kind.FIELDS and type(part) is str:
         return part in field_names(node)
     return True

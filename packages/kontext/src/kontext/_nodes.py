@@ -16,6 +16,8 @@ from kontext._jax import registered_children
 from kontext._parts import MISSING, Part, is_axes
 
 _LEAVES = (str, bytes, bytearray, int, float, complex, bool, type(None))
+# Of these types exactly, nothing has to be asked to know that they are leaves.
+PLAIN_LEAVES = frozenset({str, bytes, int, float, complex, bool})
 _METHODS = (
     types.FunctionType,
     types.MethodType,
@@ -86,23 +88,32 @@ def children(node: Any) -> Iterable[tuple[Part, Any]] | None:
     cls = type(node)
     if cls is dict:
         return node.items()
+    expand = _expander(cls)
+    return None if expand is None else expand(node)
+
+
+@lru_cache(maxsize=1024)
+def _expander(cls: type) -> Callable[[Any], Iterable[tuple[Part, Any]] | None] | None:
+    """What lists the children of the instances of a class."""
     match kind_of(cls):
         case Kind.LEAF | Kind.ARRAY:
             return None
         case Kind.MAPPING:
-            return [(key, node[key]) for key in node]
+            return lambda node: [(key, node[key]) for key in node]
         case Kind.SEQUENCE if issubclass(cls, list | tuple | MutableSequence):
-            return enumerate(node)
+            return enumerate
         case Kind.NAMEDTUPLE:
-            return zip(node._fields, node, strict=True)
+            return lambda node: zip(node._fields, node, strict=True)
         case Kind.FIELDS:
-            registered = registered_children(node)
-            return _stored_fields(node) if registered is None else registered
+            return _fields
         case _:
-            return registered_children(node)
+            return registered_children
 
 
-def _stored_fields(node: Any) -> list[tuple[Part, Any]]:
+def _fields(node: Any) -> list[tuple[Part, Any]]:
+    registered = registered_children(node)
+    if registered is not None:
+        return registered
     # A declared field may be unset.
     pairs = [(name, getattr(node, name, MISSING)) for name in field_names(node)]
     return [(name, value) for name, value in pairs if value is not MISSING]
@@ -114,13 +125,22 @@ def read_part(node: Any, part: Part) -> Any:
     An exception of the user's own code (a property, `__kontext_get__`) goes
     through as it is.
     """
-    delegate = getattr(type(node), "__kontext_get__", None)
-    if delegate is not None:
-        try:
-            return delegate(node, part)
-        except KeyError:
-            return MISSING
-    return _READERS[kind_of(type(node))](node, part)
+    return _reader(type(node))(node, part)
+
+
+@lru_cache(maxsize=1024)
+def _reader(cls: type) -> Callable[[Any, Part], Any]:
+    """What reads one part of the instances of a class."""
+    if hasattr(cls, "__kontext_get__"):
+        return _read_delegated
+    return _READERS[kind_of(cls)]
+
+
+def _read_delegated(node: Any, part: Part) -> Any:
+    try:
+        return node.__kontext_get__(part)
+    except KeyError:
+        return MISSING
 
 
 def _read_leaf(node: Any, part: Part) -> Any:

@@ -38,7 +38,7 @@ def existing_targets(root: Any, pattern: Parts) -> list[Target]:
     """The places that `pattern` names, without those inside of another one."""
     return [
         Target(match.parts, match.parent, match.parts[-1], match.value)
-        for match in outermost(m for m in matches(root, pattern) if m.parts)
+        for match in outermost([m for m in matches(root, pattern) if m.parts])
     ]
 
 
