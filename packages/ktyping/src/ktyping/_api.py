@@ -21,7 +21,6 @@ from ktyping._classes import wrap_dataclass
 from ktyping._config import config
 from ktyping._errors import (
     KTypeCheckWarning,
-    ScopeDisabledError,
     ShapeError,
 )
 from ktyping._function import wrap_function
@@ -165,7 +164,7 @@ def check_type(value: T, annotation: Any, *, nested_ok: bool = False) -> T:
         origin = BlockOrigin(frame.f_code, frame.f_lineno)
         scope = CURRENT.get() or Scope((EMPTY,), origin, None)
     if scope is None:
-        scope = _needed_scope(frame, "check_type(...)")
+        scope = scope_of(frame, False, "check_type(...)")
     item = Item("value", value, checker_for(annotation))
     trial = Trial(scope.values, None, scope.typevars)
     hypotheses = match_all([item], scope.hypotheses, trial)
@@ -213,23 +212,12 @@ def shape(spec: str, *, nested_ok: bool = False) -> tuple[Any, ...]:
       UnboundDimensionError: When a name is not bound.
     """
     frame = sys._getframe(1)
-    scope = CURRENT.get() if nested_ok else owned_scope(frame)
-    if scope is None:
-        scope = _needed_scope(frame, f"shape({spec!r})")
+    scope = scope_of(frame, nested_ok, f"shape({spec!r})")
     parsed = fill(parse(spec), scope.values)
     sizes: list[Any] = []
     for term, word in zip(parsed.terms, parsed.words, strict=True):
         sizes += _sizes_of(term, word, parsed, Dims(scope))
     return tuple(sizes)
-
-
-def _needed_scope(frame: FrameType, asked: str) -> Scope:
-    if config.current == "off":
-        raise ScopeDisabledError(
-            f"{asked} needs dims, but checking is off here, so nothing is bound.\n"
-            "Switch it on (`KTYPING=on`, `config.override('on')`) or pass sizes."
-        )
-    return scope_of(frame, False, asked)
 
 
 def _sizes_of(term: d.Term, word: str, spec: d.Spec, dims: Dims) -> tuple[Any, ...]:

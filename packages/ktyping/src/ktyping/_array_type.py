@@ -140,7 +140,7 @@ class ArrayType(Checker):
 
     def _no_array(self, value: Any, where: str, trial: Trial) -> Hypotheses:
         if trial.failures is not None:
-            named = " or ".join(c.__name__ for c in self.classes)
+            named = " or ".join(map(_class_name, self.classes))
             if self.of_specs:
                 libraries = "the description of an array (shape and dtype, no data)"
             elif named and array_facts(value) is not None:
@@ -159,7 +159,7 @@ class ArrayType(Checker):
     def __repr__(self) -> str:
         if self.spec_of_shape is None:
             return self._name()
-        classes = "".join(f"{c.__name__}, " for c in self.classes)
+        classes = "".join(f"{_class_name(c)}, " for c in self.classes)
         return f"{self._name()}[{classes}'{self.spec_of_shape.text}']"
 
 
@@ -232,6 +232,10 @@ def _static(cls: type) -> bool:
     # about one by one) are told apart before any verdict is kept.
     jax = sys.modules.get("jax")
     return decided_by_class(cls) or cls is getattr(jax, "Array", None)
+
+
+def _class_name(cls: type) -> str:
+    return cls.__name__.rpartition(".")[2]
 
 
 def _describes_array(value: Any) -> bool:

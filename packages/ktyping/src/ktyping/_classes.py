@@ -29,19 +29,47 @@ def wrap_dataclass(cls: type, *, mode: str | None, frame: FrameType | None) -> t
     if cls in checked_dataclasses:
         return cls
     checked_dataclasses[cls] = class_names(cls, frame)
+    _wrap_init(cls, mode)
+    _wrap_new(cls, mode)
+    return cls
+
+
+def _wrap_new(cls: Any, mode: str | None) -> None:
+    """Makes `__new__` look at the class first, for the sake of classes below.
+
+    A dataclass below has an `__init__` of its own, made after the class was; the
+    first instance is the first time that it can be wrapped for certain.
+    """
+    new = cls.__new__
+    ready: set[type] = {cls}
+
+    def __new__(klass: type, *args: Any, **kwargs: Any) -> Any:
+        if klass not in ready:
+            if "__init__" in vars(klass):
+                _wrap_init(klass, mode)
+            ready.add(klass)
+        if new is object.__new__:
+            return new(klass)
+        return new(klass, *args, **kwargs)
+
+    cls.__new__ = __new__
+
+
+def _wrap_init(cls: Any, mode: str | None) -> None:
     init: Callable[..., None] = cls.__init__
+    if getattr(init, _MARK, None) is cls:
+        return
 
     @functools.wraps(init)
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         init(self, *args, **kwargs)
         # Only the outermost __init__ sees all fields: a subclass calls this one
-        # by its own, or inherits it.
-        if getattr(type(self).__init__, _MARK, None) in (cls, None):
+        # from its own, or inherits it.
+        if getattr(type(self).__init__, _MARK, None) is cls:
             check_instance(self, mode)
 
     setattr(__init__, _MARK, cls)
     cls.__init__ = __init__
-    return cls
 
 
 def check_instance(value: Any, mode: str | None) -> None:

@@ -30,20 +30,30 @@ class _Holder:
         self.__annotations__ = {"value": annotation}
 
 
-def resolve(annotation: Any, names: Mapping[str, Any], local: Mapping[str, Any]) -> Any:
+def resolve(
+    annotation: Any,
+    names: Mapping[str, Any],
+    local: Mapping[str, Any],
+    *,
+    in_class: bool = False,
+) -> Any:
     """Returns what an annotation means, or `Unresolved`.
 
     Args:
       annotation: An object, or its source text.
       names: Global names.
       local: Names that go before the global ones.
+      in_class: Whether it stands in a class, where `ClassVar` has its place.
 
     Raises:
       ShapeSpecSyntaxError: When the text holds a spec that cannot be read.
     """
+    holder: Any = _Holder(annotation)
+    if in_class:
+        holder = type("_Holder", (), {"__annotations__": {"value": annotation}})
     try:
         hints = typing.get_type_hints(
-            _Holder(annotation), dict(names), dict(local), include_extras=True
+            holder, dict(names), dict(local), include_extras=True
         )
     except (NameError, AttributeError) as error:
         return Unresolved(annotation, str(error))

@@ -39,7 +39,7 @@ def field_annotations(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
         names = module_names(base.__module__)
         known = {**local, **checked_dataclasses.get(base, {}), base.__name__: base}
         for name, annotation in own.items():
-            found[name] = resolve(annotation, names, known)
+            found[name] = resolve(annotation, names, known, in_class=True)
     return found
 
 
@@ -115,14 +115,17 @@ def _dataclass_fields(cls: type) -> tuple[str, ...]:
 class TypedDictCheck(_Fields):
     """A dict with the keys of a TypedDict; its dims are its own."""
 
-    __slots__ = ()
+    __slots__ = ("_keys",)
+
+    def __init__(self, cls: type, checker_for: CheckerFor):
+        super().__init__(cls, checker_for)
+        self._keys: tuple[frozenset[str], frozenset[str]] | None = None
 
     def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
         """Accepts a dict with all required keys, no other keys, fitting values."""
         if not isinstance(value, Mapping):
             return self.wrong_class(value, where, trial)
-        required: frozenset[str] = getattr(self.cls, "__required_keys__", frozenset())
-        allowed = required | getattr(self.cls, "__optional_keys__", frozenset())
+        required, allowed = self.keys()
         missing = sorted(required - value.keys())
         extra = sorted(map(repr, value.keys() - allowed))
         if missing or extra:
@@ -139,6 +142,20 @@ class TypedDictCheck(_Fields):
                 if not own:
                     return ()
         return hypotheses
+
+    def keys(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Returns the keys that must be there and those that may be there."""
+        if self._keys is None:
+            required = set(getattr(self.cls, "__required_keys__", ()))
+            allowed = required | set(getattr(self.cls, "__optional_keys__", ()))
+            # Python does not see NotRequired in an annotation that is a string.
+            for name, annotation in field_annotations(self.cls, {}).items():
+                if typing.get_origin(annotation) is typing.NotRequired:
+                    required.discard(name)
+                elif typing.get_origin(annotation) is typing.Required:
+                    required.add(name)
+            self._keys = frozenset(required), frozenset(allowed)
+        return self._keys
 
 
 class NamedTupleCheck(_Fields):

@@ -8,9 +8,11 @@ from types import CodeType, FrameType
 from typing import Any, Protocol
 
 from ktyping._arithmetic import Sizes, same_sizes
+from ktyping._config import config
 from ktyping._errors import (
     AmbiguousDimensionError,
     NoActiveScopeError,
+    ScopeDisabledError,
     UnboundDimensionError,
 )
 from ktyping._failure import known_sizes
@@ -137,6 +139,11 @@ def get_current_scope(*, nested_ok: bool = False) -> Scope:
 def scope_of(frame: FrameType | None, nested_ok: bool, asked: str) -> Scope:
     """Returns the scope of a frame, or raises NoActiveScopeError."""
     scope = CURRENT.get() if nested_ok else owned_scope(frame)
+    if scope is None and config.current == "off":
+        raise ScopeDisabledError(
+            f"{asked} needs dims, but checking is off here, so nothing is bound.\n"
+            "Switch it on (`KTYPING=on`, `config.override('on')`) or pass sizes."
+        )
     if scope is None:
         raise NoActiveScopeError(_no_scope(frame, asked))
     return scope

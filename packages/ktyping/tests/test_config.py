@@ -1,0 +1,128 @@
+"""Modes: on, warn and off."""
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from ktyping import (
+    KTypeCheckError,
+    KTypeCheckWarning,
+    ScopeDisabledError,
+    Shape,
+    check_type,
+    config,
+    dim,
+    shape,
+    typechecked,
+)
+
+
+@typechecked
+def f(x: Shape["a a"]) -> Shape["a"]:
+    return x
+
+
+def test_on_raises():
+    assert config.current == "on"
+    with pytest.raises(KTypeCheckError):
+        f((2, 3))
+
+
+def test_warn_warns_for_arguments_and_result_and_goes_on():
+    with config.override("warn"):
+        with pytest.warns(KTypeCheckWarning) as caught:
+            assert f((2, 3)) == (2, 3)
+        assert len(caught) == 2
+        with pytest.warns(KTypeCheckWarning, match="axis 1"):
+            check_type((2, 3), Shape["a a"], nested_ok=True)
+
+
+def test_off_checks_nothing():
+    with config.override("off"):
+        assert f((2, 3)) == (2, 3)
+        assert check_type((2, 3), Shape["a a"]) == (2, 3)
+
+
+def test_dims_asked_while_off_say_so():
+    with config.override("off"):
+        with pytest.raises(ScopeDisabledError, match="off"):
+            shape("a")
+        with pytest.raises(ScopeDisabledError, match="off"):
+            dim["a"]
+
+
+@pytest.mark.spec("ktyping-92")
+def test_an_override_ends_with_its_block_and_stays_in_its_thread():
+    seen = []
+    with pytest.raises(KeyError), config.override("off"):
+        thread = threading.Thread(target=lambda: seen.append(config.current))
+        thread.start()
+        thread.join()
+        raise KeyError
+    assert seen == ["on"]
+    assert config.current == "on"
+
+
+def test_the_mode_of_the_process_can_be_set():
+    config.set("off")
+    try:
+        assert f((2, 3)) == (2, 3)
+        with config.override("on"), pytest.raises(KTypeCheckError):
+            f((2, 3))
+    finally:
+        config.set("on")
+
+
+def test_a_function_may_have_a_mode_of_its_own():
+    @typechecked(mode="warn")
+    def g(x: Shape["a a"]):
+        return x
+
+    with pytest.warns(KTypeCheckWarning):
+        g((2, 3))
+
+    def h(x: Shape["a a"]):
+        return x
+
+    assert typechecked(mode="off")(h) is h
+    with pytest.raises(ValueError, match="on, warn, off"):
+        typechecked(mode="maybe")(h)
+
+
+def test_a_mode_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match="on, warn, off"):
+        config.set("dims")
+
+
+def run(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"KTYPING": "off", **environment},
+    )
+
+
+@pytest.mark.slow
+def test_off_at_import_leaves_functions_as_they_are():
+    code = (
+        "from ktyping import typechecked\n"
+        "def f(): pass\n"
+        "assert typechecked(f) is f\n"
+        "assert typechecked(always=True)(f) is not f\n"
+        "def g(): pass\n"
+        "import os; os.environ['KTYPING_RUNTIME'] = '1'\n"
+        "assert typechecked(g) is not g\n"
+    )
+    done = run(code)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_a_wrong_variable_is_refused_by_name():
+    done = run("from ktyping import typechecked", KTYPING="maybe")
+    assert done.returncode == 1
+    assert "KTYPING got the mode 'maybe'" in done.stderr
