@@ -59,7 +59,7 @@ class AutoState(State):
             known = KIND in field.metadata or "static" in field.metadata
             if not known and _ARRAY_ANNOTATION.search(_text(field.type)):
                 raise StateDefinitionError(
-                    f"field {field.name!r} of {cls.__qualname__} does not say how it "
+                    f"field {field.name!r} of {cls.__name__} does not say how it "
                     f"merges\n  annotated {_text(field.type)}\n"
                     "write = kmetrics.sum_field(), mean_field(), min_field(), "
                     "max_field() or concat_field();\n"
@@ -79,7 +79,7 @@ class AutoState(State):
             if kind is None:
                 _check_static(self, name, value)
             elif value is not None and not _is_node(kind, value):
-                self.__dict__[name] = _map_nodes(kind, kind.store, value)
+                self.__dict__[name] = _map_nodes(kind, _stored_by(kind), value)
 
     @classmethod
     def empty(cls, **static: Any) -> Self:
@@ -118,7 +118,7 @@ class AutoState(State):
         for name in self.__dict__.keys() - kinds.keys() - {"_parent"}:
             if getattr(self, name) != getattr(other, name):
                 raise MergeError(
-                    f"{type(self).__qualname__} states differ in the static field "
+                    f"{type(self).__name__} states differ in the static field "
                     f"{name!r}\n  {getattr(self, name)!r} and {getattr(other, name)!r}"
                 )
         merged = {name: self._merge_field(other, name) for name in kinds}
@@ -138,20 +138,22 @@ class AutoState(State):
                 )
             return _map_nodes(kind, kind.merge, a, b)
         except (MergeError, HostOnlyError) as error:
-            error.add_note(f"field {name!r} of {type(self).__qualname__}")
+            error.add_note(f"field {name!r} of {type(self).__name__}")
             raise
 
     def plain(self) -> Self:
         """A view of this state with plain values in its fields, for `compute`.
 
-        Sums are float64 numpy arrays, means floats, collected arrays joined; a field
-        without data is None.
+        Sums are float64 numpy numbers, means floats, collected arrays joined. A field
+        that never got data is 0, NaN, ±inf, or None if it collects.
         """
         view = object.__new__(type(self))
         fetched = self if is_traced(self) else jax.device_get(self)
         view.__dict__.update(fetched.__dict__)
         for name, kind in _kinds_of(type(self)).items():
-            view.__dict__[name] = _map_nodes(kind, kind.show, getattr(fetched, name))
+            view.__dict__[name] = _map_nodes(
+                kind, kind.show, getattr(fetched, name), unset=kind.nothing
+            )
         view.__dict__["_is_plain"] = True
         return view
 
@@ -167,6 +169,10 @@ def _kinds_of(cls: type) -> dict[str, Any]:
 
 def _is_node(kind: Any, value: Any) -> bool:
     return type(value) is Unset or type(value) is kind.node
+
+
+def _stored_by(kind: Any) -> Callable[[Any], Any]:
+    return lambda leaf: leaf if _is_node(kind, leaf) else kind.store(leaf)
 
 
 def _map_nodes(
@@ -185,7 +191,7 @@ def _structure(kind: Any, tree: Any) -> Any:
 def _check_static(owner: AutoState, name: str, value: Any) -> None:
     if isinstance(value, (jax.Array, np.ndarray, State)):
         raise StateDefinitionError(
-            f"field {name!r} of {type(owner).__qualname__} is static, but holds data "
+            f"field {name!r} of {type(owner).__name__} is static, but holds data "
             f"of type {type(value).__name__}\n"
             "write = kmetrics.sum_field() or one of the other fields, to say how it "
             "merges"
@@ -194,7 +200,7 @@ def _check_static(owner: AutoState, name: str, value: Any) -> None:
 
 def _text(annotation: Any) -> str:
     if isinstance(annotation, type):
-        return annotation.__qualname__
+        return annotation.__name__.rpartition(".")[2]
     return str(annotation)
 
 
@@ -203,6 +209,10 @@ def _on_plain_values(compute: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     @functools.wraps(compute)
     def on_plain_values(self: AutoState) -> Any:
-        return compute(self if "_is_plain" in self.__dict__ else self.plain())
+        if "_is_plain" in self.__dict__:
+            return compute(self)
+        # 0 / 0 of a state without data is NaN, not a warning.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return compute(self.plain())
 
     return on_plain_values

@@ -35,6 +35,7 @@ class Sum:
 
     device: ClassVar[bool] = True
     node: ClassVar[type] = Pair
+    nothing: ClassVar[Any] = np.float64(0)
 
     def store(self, leaf: Any) -> Pair:
         return to_pair(leaf)
@@ -57,6 +58,7 @@ class Mean:
 
     device: ClassVar[bool] = True
     node: ClassVar[type] = AverageState
+    nothing: ClassVar[Any] = np.nan
 
     def store(self, leaf: Any) -> AverageState:
         return AverageState.from_values(leaf)
@@ -89,6 +91,7 @@ class Extreme:
             (False, "ignore"): jnp.fmin,
         }
         self._largest = largest
+        self.nothing = -np.inf if largest else np.inf
         self._pick = pick[largest, nan]
 
     def store(self, leaf: Any) -> Any:
@@ -118,6 +121,7 @@ class Concat:
 
     device: ClassVar[bool] = False
     node: ClassVar[type] = Pieces
+    nothing: ClassVar[Any] = None
 
     def __init__(self, axis: int):
         self._axis = axis

@@ -82,9 +82,7 @@ class Loss(Metric):
 
     def get_values(self, *args: Any, **inputs: Any) -> Any:
         """One value per element, before mask and weight; any shape."""
-        raise NotImplementedError(
-            f"{type(self).__qualname__} does not define get_values"
-        )
+        raise NotImplementedError(f"{type(self).__name__} does not define get_values")
 
     def get_mask(self, *args: Any, **inputs: Any) -> Any | None:
         """Which elements count, as far as the inputs tell; None for all.
@@ -261,7 +259,7 @@ def _call_of(loss: type[Loss]) -> Callable[..., Any]:
     def get_values(**inputs: Any) -> None:
         raise NotImplementedError
 
-    get_values.__qualname__ = f"{loss.__qualname__}.get_values"
+    get_values.__qualname__ = f"{loss.__name__}.get_values"
     get_values.__dict__["__signature__"] = signature.replace(
         parameters=[*inputs, *extra, *kwargs]
     )

@@ -6,10 +6,12 @@ numbers weigh, and where they are 0 they drop the value whatever it is, NaN incl
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from kmetrics._errors import MaskShapeError
 from kmetrics._numerics import Pair, is_traced, sum_to_pair, to_float32, to_pair
@@ -59,8 +61,13 @@ def combine_masks(a: Any | None, b: Any | None) -> jax.Array | None:
 
 
 def fill_masked(x: Any, mask: Any, fill: float) -> Any:
-    """`x` with `fill` where the mask drops it; unchanged if the two do not line up."""
+    """`x` with `fill` where the mask drops it; unchanged if the two do not line up.
+
+    A mask `[b, 1]` drops rows of `[b]` as well.
+    """
     x, mask = jnp.asarray(x), jnp.asarray(mask)
+    while mask.ndim > x.ndim and mask.shape[-1] == 1:
+        mask = mask[..., 0]
     if not jnp.issubdtype(x.dtype, jnp.number):
         return x
     try:
@@ -85,6 +92,15 @@ def masked_sums(
       MaskShapeError: `mask` or `weights` does not line up.
       ValueError: a weight is negative (only seen when it is not traced).
     """
+    sums = _masked_sums(values, mask, weights)
+    _check_not_negative(mask, weights)
+    return sums
+
+
+@functools.partial(jax.jit, inline=True)
+def _masked_sums(
+    values: Any, mask: Any | None, weights: Any | None
+) -> tuple[Pair, Pair]:
     values = jnp.asarray(values)
     keep, factor = _selection(values.shape, mask, weights)
     if keep is None:
@@ -101,7 +117,7 @@ def _selection(
     shape: tuple[int, ...], mask: Any | None, weights: Any | None
 ) -> tuple[jax.Array | None, jax.Array | None]:
     """What counts (bool), and by how much (float32, or None for all alike)."""
-    keep, numbers = None, {}
+    keep = factor = None
     for what, part in (("mask", mask), ("weights", weights)):
         if part is None:
             continue
@@ -109,18 +125,30 @@ def _selection(
         nonzero = part != 0
         keep = nonzero if keep is None else keep & nonzero
         if part.dtype != jnp.bool_:
-            numbers[what] = to_float32(part)
-    factor = None
-    for what, part in numbers.items():
-        _check_not_negative(part, keep, what)
-        factor = part if factor is None else factor * part
+            part = to_float32(part)
+            factor = part if factor is None else factor * part
     return keep, factor
 
 
-def _check_not_negative(part: jax.Array, keep: Any, what: str) -> None:
-    if not is_traced((part, keep)) and bool(jnp.any((part < 0) & keep)):
-        smallest = float(jnp.min(jnp.where(keep, part, 0.0)))
-        raise ValueError(
-            f"the {what} holds negative numbers, the smallest is {smallest:g}\n"
-            "a weighted mean is defined for weights of 0 and more"
-        )
+def _check_not_negative(mask: Any | None, weights: Any | None) -> None:
+    given = {"mask": mask, "weights": weights}
+    parts = {what: part for what, part in given.items() if part is not None}
+    if is_traced(parts):
+        return
+    arrays = {what: np.asarray(part) for what, part in parts.items()}
+    if all(array.dtype == np.bool_ for array in arrays.values()):
+        return
+    rank = max(array.ndim for array in arrays.values())
+    arrays = {
+        what: array.reshape(array.shape + (1,) * (rank - array.ndim))
+        for what, array in arrays.items()
+    }
+    keep = functools.reduce(np.logical_and, [a != 0 for a in arrays.values()])
+    for what, array in arrays.items():
+        negative = (array < 0) & keep
+        if negative.any():
+            smallest = float(np.min(np.where(negative, array, 0)))
+            raise ValueError(
+                f"the {what} holds negative numbers, the smallest is {smallest:g}\n"
+                "a weighted mean is defined for weights of 0 and more"
+            )

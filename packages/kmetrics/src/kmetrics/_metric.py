@@ -48,7 +48,7 @@ class Metric:
         super().__init_subclass__(**kwargs)
         if "compute" in cls.__dict__:
             raise StateDefinitionError(
-                f"{cls.__qualname__} defines compute, which belongs to its state\n"
+                f"{cls.__name__} defines compute, which belongs to its state\n"
                 "a metric makes states; the merged state computes the value. Move "
                 "compute to the class of the state"
             )
@@ -73,7 +73,7 @@ class Metric:
         A subclass names its inputs. With an argument `mask` it can be used on padded
         batches: 0 or False marks what must not count.
         """
-        name = type(self).__qualname__
+        name = type(self).__name__
         raise NotImplementedError(f"{name} does not define get_state")
 
     def empty(self) -> Any:
@@ -84,7 +84,7 @@ class Metric:
         """
         if self.State is None:
             raise StateDefinitionError(
-                f"{type(self).__qualname__} does not say which states it makes\n"
+                f"{type(self).__name__} does not say which states it makes\n"
                 "set it in the class: State = kmetrics.AverageState"
             )
         return self.State.empty().with_parent(self)
@@ -113,7 +113,7 @@ class Metric:
         if mask is not None and self.reads_from(example_roots):
             if not _accepts_mask(self.get_state):
                 raise MaskNotAcceptedError(
-                    f"{type(self).__qualname__} cannot leave out the padding of a "
+                    f"{type(self).__name__} cannot leave out the padding of a "
                     "padded batch\n  its get_state takes no argument mask\n"
                     "add mask=None to get_state and hand it on, for example to "
                     "AverageState.from_values"
@@ -178,7 +178,7 @@ def own_state(metric: Metric, state: Any) -> Any:
         return state.with_parent(metric)
     if not (hasattr(state, "merge") and hasattr(state, "compute")):
         raise TypeError(
-            f"{type(metric).__qualname__}.get_state must return a state\n"
+            f"{type(metric).__name__}.get_state must return a state\n"
             f"  got {type(state).__name__}\n"
             "return for example kmetrics.AverageState.from_values(values, mask)"
         )

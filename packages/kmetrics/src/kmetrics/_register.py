@@ -38,7 +38,7 @@ def state(cls: type[T], /) -> type[T]:
         cls = dataclasses.dataclass(frozen=True, eq=False)(cls)
     elif not vars(cls)["__dataclass_params__"].frozen:
         raise StateDefinitionError(
-            f"the state {cls.__qualname__} is a dataclass that can be changed\n"
+            f"the state {cls.__name__} is a dataclass that can be changed\n"
             "states are shared between steps: write "
             "@dataclasses.dataclass(frozen=True)"
         )

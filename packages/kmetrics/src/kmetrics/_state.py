@@ -66,7 +66,7 @@ class State:
     def __post_init__(self) -> None:
         if not is_registered(type(self)):
             raise StateDefinitionError(
-                f"the state {type(self).__qualname__} is unknown to jax\n"
+                f"the state {type(self).__name__} is unknown to jax\n"
                 f"write @kmetrics.state above the class"
             )
 
@@ -93,15 +93,15 @@ class State:
     @classmethod
     def empty(cls) -> Self:
         """The state of no data."""
-        raise NotImplementedError(f"{cls.__qualname__} does not define empty")
+        raise NotImplementedError(f"{cls.__name__} does not define empty")
 
     def merge(self, other: Self) -> Self:
         """The state of the data of both."""
-        raise NotImplementedError(f"{type(self).__qualname__} does not define merge")
+        raise NotImplementedError(f"{type(self).__name__} does not define merge")
 
     def compute(self) -> Any:
         """The value, on the host: numbers, numpy arrays, text, or a dict of these."""
-        raise NotImplementedError(f"{type(self).__qualname__} does not define compute")
+        raise NotImplementedError(f"{type(self).__name__} does not define compute")
 
     def finalize(self) -> Self:
         """This state with every array fetched to the host; still mergeable."""
@@ -136,7 +136,7 @@ class State:
         if type(self) is not type(other):
             raise MergeError(
                 "only states of the same kind can be merged\n"
-                f"  got {type(self).__qualname__} and {type(other).__qualname__}"
+                f"  got {type(self).__name__} and {type(other).__name__}"
             )
         mine, theirs = self._parent, other._parent
         if mine is None or theirs is None:
