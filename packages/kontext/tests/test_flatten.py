@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kontext import PathError, PathTypeError, flatten, get, unflatten
+from kontext import PathError, PathTypeError, flatten, get, get_all, unflatten
 
 NT = namedtuple("NT", "x y")
 
@@ -81,6 +81,16 @@ def test_nodes_are_kept_whole_on_request():
     tree = {"a": (1, 2), "b": {"c": (3,)}}
     kept = flatten(tree, is_leaf=lambda node: isinstance(node, tuple))
     assert kept == {"a": (1, 2), "b.c": (3,)}
+
+
+def test_data_that_holds_itself_is_refused():
+    tree = {"x": 1}
+    tree["self"] = tree
+    with pytest.raises(PathError, match="holds itself"):
+        flatten(tree)
+    with pytest.raises(PathError, match="holds itself"):
+        get_all(tree, "**.x")
+    assert get(tree, "self.self.x") == 1
 
 
 def test_key_that_is_no_part_is_refused_with_its_place():

@@ -104,8 +104,9 @@ def test_path_sets_its_place():
 
 def test_missing_dicts_are_made_on_request_only():
     tree = {"a": {}}
-    with pytest.raises(PathLookupError, match=r"no 'b' at path 'a\.b\.c'"):
+    with pytest.raises(PathLookupError, match=r"no 'b' at path 'a\.b\.c'") as caught:
         kontext.set(tree, "a.b.c", 1)
+    assert "create=True" in caught.value.__notes__[0]
     assert tree == {"a": {}}
     assert kontext.set(tree, "a.b.c", 1, create=True) == ["a.b.c"]
     assert tree == {"a": {"b": {"c": 1}}}

@@ -145,6 +145,11 @@ def test_builtin_function_without_weak_references_fits():
     assert resolve_from_keyed_obj(CONTEXT, Loss("preds", "batch"), func=Call())
 
 
+def test_builtin_function_without_signature_takes_any_name():
+    values = resolve_from_keyed_obj(CONTEXT, Loss("preds", "batch"), func=max)
+    assert set(values) == {"preds", "targets"}
+
+
 def test_bound_and_unbound_methods_have_signatures_of_their_own():
     loss = Loss("preds", "batch")
     assert resolve_from_keyed_obj(CONTEXT, loss, func=loss.get_state)

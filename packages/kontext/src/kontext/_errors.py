@@ -20,6 +20,14 @@ class PathError(Exception):
     __module__ = "kontext"
 
 
+def nesting_error() -> PathError:
+    """The error for data whose nodes never end."""
+    return PathError(
+        "the data is nested too deeply to be walked, or holds itself\n"
+        "  a path without ** reads it all the same; flatten takes is_leaf="
+    )
+
+
 class PathSyntaxError(PathError, ValueError):
     """A text is not a path.
 
@@ -39,11 +47,9 @@ class PathSyntaxError(PathError, ValueError):
 
     def __str__(self) -> str:
         shown = self.text.translate(_CONTROL_AS_SPACE)
+        reason = self.reason.replace("\n", "\n  ")
         return (
-            f"not a path: {self.text!r}\n"
-            f"  {shown}\n"
-            f"  {' ' * self.column}^\n"
-            f"  {self.reason}"
+            f"not a path: {self.text!r}\n  {shown}\n  {' ' * self.column}^\n  {reason}"
         )
 
 

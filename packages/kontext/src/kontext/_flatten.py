@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kontext._errors import PathError, PathTypeError
+from kontext._errors import PathError, PathTypeError, nesting_error
 from kontext._format import format_child, format_item, format_parts
 from kontext._nodes import PLAIN_LEAVES, children
 from kontext._parts import MISSING, Part, Parts, normalize_part
@@ -43,7 +43,10 @@ def flatten_with_path(
     if separator is not None:
         return _flatten_joined(obj, head.parts, separator, is_leaf, keep_empty)
     leaves: dict[str, Any] = {}
-    _collect(obj, str(head), leaves, is_leaf, keep_empty)
+    try:
+        _collect(obj, str(head), leaves, is_leaf, keep_empty)
+    except RecursionError:
+        raise nesting_error() from None
     return leaves
 
 

@@ -51,4 +51,4 @@ def describe_part(part: Part) -> str:
         return f"index {part}"
     if type(part) is str:
         return repr(part)
-    return f"[{format_item(part)}]"
+    return format_child("", part)

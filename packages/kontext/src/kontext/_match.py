@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from kontext._errors import Explanation, PathLookupError
+from kontext._errors import Explanation, PathLookupError, nesting_error
 from kontext._format import format_parts
 from kontext._nodes import (
     PLAIN_LEAVES,
@@ -48,7 +48,10 @@ def matches(root: Any, pattern: Parts) -> list[Match]:
 def matches_below(at: Match, pattern: Parts) -> list[Match]:
     """The same, from a place on."""
     found: list[Match] = []
-    _collect(found, at, pattern)
+    try:
+        _collect(found, at, pattern)
+    except RecursionError:
+        raise nesting_error() from None
     # A second `**` finds places again.
     if pattern.count(DOUBLE_STAR) > 1:
         return list({_key(match.parts): match for match in found}.values())

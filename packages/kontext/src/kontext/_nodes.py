@@ -62,19 +62,22 @@ def kind_of(cls: type) -> Kind:
 
 def field_names(node: Any) -> tuple[str, ...]:
     """The declared fields of a dataclass, attrs class, namedtuple or namespace."""
-    cls = type(node)
+    declared = _declared_fields(type(node))
+    return tuple(vars(node)) if declared is None else declared
+
+
+@lru_cache(maxsize=1024)
+def _declared_fields(cls: type) -> tuple[str, ...] | None:
     if hasattr(cls, "__dataclass_fields__"):
-        return tuple(
-            name
-            for name, field in cls.__dataclass_fields__.items()
-            # Pseudo-fields (ClassVar, InitVar) are in the table as well.
-            if field._field_type.name == "_FIELD"
-        )
+        # Not free to import, but whoever made the class has done so.
+        import dataclasses
+
+        return tuple(field.name for field in dataclasses.fields(cls))
     if hasattr(cls, "__attrs_attrs__"):
         return tuple(field.name for field in cls.__attrs_attrs__)
     if hasattr(cls, "_fields"):
         return tuple(cls._fields)
-    return tuple(vars(node))
+    return None
 
 
 def children(node: Any) -> Iterable[tuple[Part, Any]] | None:

@@ -156,8 +156,8 @@ class _Parser:
         if char == "{":
             raise self.fail("alternatives such as '{a,b}' are not supported")
         raise self.fail(
-            f"expected . or [ between parts, got {char!r}; a key with "
-            "other characters stands quoted in brackets: ['a-b']"
+            f"expected . or [ between parts, got {char!r}\n"
+            "a key with other characters stands quoted in brackets: ['a-b']"
         )
 
     def wildcard(self) -> Wildcard:
@@ -167,7 +167,7 @@ class _Parser:
         stars = self.pos - start
         if not self.glob:
             raise self.fail(
-                "a wildcard is allowed in a glob path only: "
+                "a wildcard is allowed in a glob path only:\n"
                 "kontext.get_all, or kontext.parse(text, glob=True)",
                 start,
             )
@@ -213,7 +213,7 @@ class _Parser:
             return items[0]
         if not is_axes(tuple(items)):
             raise self.fail(
-                "axes are integers, slices, ... and None; "
+                "axes are integers, slices, ... and None\n"
                 "a tuple as a key stands in parentheses: [('x', 1)]",
                 start,
             )

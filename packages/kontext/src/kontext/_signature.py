@@ -61,7 +61,7 @@ def _accepts(func: Callable[..., Any]) -> _Accepts:
     plain = getattr(func, "__func__", func)
     try:
         known = _KNOWN.setdefault(plain, {})
-    except TypeError:  # no weak references to it
+    except TypeError:  # a callable without hash, or without weak references
         return _read_signature(func)
     if is_bound not in known:
         known[is_bound] = _read_signature(func)
@@ -72,7 +72,12 @@ def _read_signature(func: Callable[..., Any]) -> _Accepts:
     # Not free to import, and only needed when a function is given.
     import inspect
 
-    signature = inspect.signature(func)
+    name = getattr(func, "__qualname__", type(func).__qualname__)
+    try:
+        signature = inspect.signature(func)
+    except ValueError:
+        # Some functions written in C do not tell; calling them will.
+        return _Accepts(frozenset(), (), any_name=True, text=f"{name}(...)")
     parameters = signature.parameters.values()
     named = [
         p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
@@ -86,7 +91,6 @@ def _read_signature(func: Callable[..., Any]) -> _Accepts:
         parameters=[p.replace(annotation=p.empty) for p in parameters],
         return_annotation=signature.empty,
     )
-    name = getattr(func, "__qualname__", type(func).__qualname__)
     return _Accepts(
         names=frozenset(p.name for p in named),
         required=tuple(p.name for p in required),

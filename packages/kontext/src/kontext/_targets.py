@@ -121,11 +121,16 @@ def refuse_subtree(pattern: Parts) -> None:
 def refuse_fixed(target: Target) -> None:
     """Raises if the parent of a place cannot be changed."""
     if _is_fixed(target.parent):
-        raise PathTypeError(
-            f"cannot change {format_parts(target.parts)!r} in place: "
-            f"{type(target.parent).__name__} is immutable\n"
-            "  kontext.update gives a changed copy"
-        )
+        raise immutable_error(target)
+
+
+def immutable_error(target: Target) -> PathTypeError:
+    """The error for a place whose parent cannot be changed."""
+    return PathTypeError(
+        f"cannot change {format_parts(target.parts)!r} in place: "
+        f"{type(target.parent).__name__} is immutable\n"
+        "  kontext.update gives a changed copy"
+    )
 
 
 def _is_fixed(node: Any) -> bool:
@@ -141,5 +146,5 @@ def _is_fixed(node: Any) -> bool:
             flags = getattr(node, "flags", None)
             return hasattr(node, "at") or not getattr(flags, "writeable", True)
         case _:
-            params = getattr(type(node), "__dataclass_params__", None)
-            return getattr(params, "frozen", False)
+            # Objects tell when they are written.
+            return False

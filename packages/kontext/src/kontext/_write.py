@@ -10,6 +10,7 @@ from kontext._nodes import Kind, kind_of
 from kontext._parts import MISSING, Part, Parts
 from kontext._targets import (
     Target,
+    immutable_error,
     nested,
     no_target_error,
     refuse_fixed,
@@ -27,7 +28,10 @@ def set_places(
     refuse_subtree(pattern)
     targets = settable_targets(root, pattern, create=create)
     if not targets and not missing_ok:
-        raise no_target_error(root, pattern)
+        error = no_target_error(root, pattern)
+        if not create:
+            error.add_note("create=True makes missing dicts, and names behind a *")
+        raise error
     set_all(targets, value)
     return [format_parts(target.parts) for target in targets]
 
@@ -45,7 +49,7 @@ def set_all(targets: list[Target], value: Any) -> None:
     try:
         for target in targets:
             old = _kept(target)
-            _set_child(target.parent, target.part, nested(target.missing, value))
+            _set(target, value)
             written.append((target, old))
     except BaseException as error:
         for target, old in reversed(written):
@@ -73,6 +77,16 @@ def _has_items(node: Any, part: Part) -> bool:
     if kind in (Kind.FIELDS, Kind.OBJECT):
         return type(part) is not str or not part.isidentifier()
     return True
+
+
+def _set(target: Target, value: Any) -> None:
+    try:
+        _set_child(target.parent, target.part, nested(target.missing, value))
+    except AttributeError as error:
+        # Dataclasses and attrs have one of that name each.
+        if type(error).__name__ != "FrozenInstanceError":
+            raise
+        raise immutable_error(target) from error
 
 
 def _set_child(node: Any, part: Part, value: Any) -> None:
