@@ -154,3 +154,8 @@ def _bind_dataclass(value: Any, trainer: Any) -> Any:
     if refs:
         object.__setattr__(result, _FROM_ROOT, refs)
     return result
+
+
+def follows_root(value: Any, field: str) -> bool:
+    """Tells whether a field of a bound object has its value from the trainer."""
+    return field in getattr(value, _FROM_ROOT, {})

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+import kontext
+
 _SHORT = {
     "float": "f",
     "bfloat": "bf",
@@ -47,3 +49,8 @@ def spec_of(tree: Any) -> Any:
     if isinstance(tree, (list, tuple)):
         return type(tree)(spec_of(value) for value in tree)
     return ArraySpec.of(tree)
+
+
+def path_text(key_path: tuple[Any, ...]) -> str:
+    """Gives a jax key path as the text that a key would have, `opt_state[0].count`."""
+    return str(kontext.Path.from_jax_path(key_path))

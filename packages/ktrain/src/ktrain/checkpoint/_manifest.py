@@ -233,7 +233,10 @@ def _crc32(path: Path) -> str:
 def _versions() -> dict[str, str]:
     versions = {"python": platform.python_version()}
     for package in _PACKAGES:
-        versions[package] = importlib.metadata.version(package)
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = "run from its sources"
     return versions
 
 

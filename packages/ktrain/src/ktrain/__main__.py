@@ -1,0 +1,5 @@
+"""`python -m ktrain` is the command `ktrain`."""
+
+from ktrain.cli import main
+
+main()

@@ -1,0 +1,6 @@
+"""Evaluation while training: when, on which data, with which measures."""
+
+from ktrain.evals._evaluator import EvalResult, EvalSession, Evaluator
+from ktrain.evals._schedule import EveryNSteps
+
+__all__ = ["EvalResult", "EvalSession", "Evaluator", "EveryNSteps"]
