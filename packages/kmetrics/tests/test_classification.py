@@ -1,0 +1,141 @@
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kmetrics
+from kmetrics import Accuracy
+
+LOGITS = np.array(
+    [
+        [2.0, 1.0, 0.1],
+        [0.5, 2.5, 0.0],
+        [1.2, 0.3, 3.1],
+        [0.2, 0.1, 0.4],
+        [1.0, 1.5, 0.5],
+        [3.0, 0.0, 1.0],
+    ],
+    np.float32,
+)
+LABELS = np.array([0, 1, 2, 1, 0, 2])
+WEIGHTS = np.array([1, 0.5, 2, 1, 0, 1.5], np.float32)
+
+
+def accuracy(logits, labels, mask=None, **options):
+    labels = np.asarray(labels)
+    return Accuracy(**options)(logits=jnp.asarray(logits), labels=labels, mask=mask)
+
+
+@pytest.mark.spec("kmetrics-1")
+@pytest.mark.parametrize("sizes", [[6], [4, 2], [1] * 6, [6, 0]])
+def test_accuracy_does_not_depend_on_the_split(sizes):
+    state, start = Accuracy().empty(), 0
+    for size in sizes:
+        part = slice(start, start + size)
+        state |= Accuracy().get_state(logits=LOGITS[part], labels=LABELS[part])
+        start += size
+    assert state.compute() == 0.5
+
+
+@pytest.mark.spec("kmetrics-2")
+def test_weighted_accuracy():
+    expected = pytest.approx(0.58333333, rel=1e-7)
+    assert accuracy(LOGITS, LABELS, WEIGHTS) == expected
+    assert accuracy(LOGITS, LABELS[:, None], WEIGHTS[:, None]) == expected
+
+
+def test_predicted_classes_instead_of_logits():
+    metric = Accuracy(pred_labels="p", labels="y")
+    assert metric({"p": LOGITS.argmax(-1), "y": LABELS}) == 0.5
+    with pytest.raises(ValueError, match="neither"):
+        Accuracy().get_state(labels=LABELS)
+    with pytest.raises(ValueError, match="both"):
+        Accuracy().get_state(labels=LABELS, logits=LOGITS, pred_labels=LABELS)
+    with pytest.raises(ValueError, match=r"pred_labels \[3\]"):
+        Accuracy().get_state(labels=LABELS, pred_labels=LABELS[:3])
+    with pytest.raises(ValueError, match="needs logits"):
+        Accuracy(top_k=2).get_state(labels=LABELS, pred_labels=LABELS)
+
+
+def test_top_2_of_the_example():
+    assert accuracy(LOGITS, LABELS, top_k=2) == pytest.approx(0.83333333, rel=1e-7)
+
+
+@pytest.mark.spec("kmetrics-48")
+@pytest.mark.parametrize(
+    ("ties", "expected"),
+    [("first", 0), ("optimistic", 1), ("pessimistic", 0), ("expected", 0.5)],
+)
+def test_ties_are_broken_as_asked(ties, expected):
+    assert accuracy([[1.0, 1.0]], [1], ties=ties) == expected
+    with pytest.raises(ValueError, match="ties='coin' is not known"):
+        Accuracy(ties="coin")
+
+
+def test_the_expected_chance_in_a_tie_of_three_for_two_places():
+    assert accuracy([[1.0, 1.0, 1.0, 0.0]], [1], ties="expected", top_k=2) == (
+        pytest.approx(2 / 3)
+    )
+
+
+@pytest.mark.case("073")
+def test_top_k_looks_at_the_best_scores_also_with_an_ignored_class():
+    logits = [[0, 0.1, 0.5, 0.4], [0, 0.2, 0.7, 0.1], [0, 0.4, 0.3, 0.3], [1, 0, 0, 0]]
+    labels = [3, 2, 1, 0]
+    assert accuracy(logits, labels, ignore_index=0) == pytest.approx(2 / 3)
+    assert accuracy(logits, labels, ignore_index=0, top_k=2) == 1.0
+
+
+@pytest.mark.case("074")
+@given(st.integers(0, 1000))
+@settings(deadline=None, max_examples=5)
+def test_accuracy_never_falls_with_k(seed):
+    rng = np.random.default_rng(seed)
+    logits = rng.integers(0, 10, (50, 12)).astype(np.float32)
+    labels = rng.integers(0, 12, 50)
+    values = [accuracy(logits, labels, top_k=k) for k in range(1, 12)]
+    assert values == sorted(values)
+
+
+@pytest.mark.case("076")
+@pytest.mark.parametrize("k", [3, 5])
+def test_a_k_that_is_always_right_is_refused(k):
+    with pytest.raises(ValueError, match=f"top_k={k} with 3 classes"):
+        accuracy(LOGITS, LABELS, top_k=k)
+    with pytest.raises(ValueError, match="1 or more"):
+        Accuracy(top_k=0)
+
+
+def test_a_row_with_a_nan_and_a_label_that_is_no_class_are_wrong():
+    assert accuracy([[np.nan, 0.0], [1.0, 0.0]], [0, 0]) == 0.5
+    assert accuracy([[np.nan, 0.0], [1.0, 0.0]], [1, 0], ties="optimistic") == 0.5
+    assert accuracy([[1.0, 0.0], [0.0, 1.0]], [-1, 1]) == 0.5
+    assert accuracy([[1.0, 0.0], [0.0, 1.0]], [-1, 1], ignore_index=-1) == 1.0
+
+
+@pytest.mark.spec("kmetrics-10")
+def test_without_data_the_option_decides():
+    empty = {"logits": LOGITS, "labels": LABELS, "mask": np.zeros(6)}
+    assert np.isnan(Accuracy()(**empty))
+    assert Accuracy(on_empty="zero")(**empty) == 0.0
+    with pytest.raises(kmetrics.EmptyMetricError, match="Accuracy saw no data"):
+        Accuracy(on_empty="raise")(**empty)
+    assert np.isnan(Accuracy().empty().compute())
+    assert Accuracy(on_empty="zero").empty().compute() == 0.0
+    with pytest.raises(ValueError, match="on_empty='skip' is not known"):
+        Accuracy(on_empty="skip")
+
+
+def test_extra_batch_axes_and_half_precision():
+    logits = jnp.asarray(LOGITS, jnp.bfloat16).reshape(2, 3, 3)
+    labels = LABELS.reshape(2, 3)
+    assert accuracy(logits, labels) == 0.5
+    assert accuracy(logits, labels[..., None], np.array([True, False])) == 1.0
+
+
+def test_labels_that_do_not_fit_the_logits_are_refused():
+    with pytest.raises(TypeError, match="labels"):
+        accuracy(LOGITS, LABELS[:4])
+    with pytest.raises(TypeError, match="labels"):
+        accuracy(LOGITS, LABELS.astype(np.float32))

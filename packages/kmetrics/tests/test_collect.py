@@ -1,0 +1,252 @@
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import kmetrics
+import kontext
+from kmetrics import losses
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Broken(kmetrics.Metric):
+    x: kontext.Key = "preds"
+
+    @kmetrics.state
+    class State(kmetrics.AutoState):
+        total: jax.Array = kmetrics.sum_field()
+
+        def compute(self):
+            raise KeyError("a bug of the user")
+
+    def get_state(self, x, mask=None):
+        return self.State(total=x.sum())
+
+
+@kmetrics.state
+class RangeState(kmetrics.AutoState):
+    low: jax.Array = kmetrics.min_field()
+    seen: jax.Array = kmetrics.concat_field()
+    n: int = 2
+
+    def compute(self):
+        return {"low": self.low, "seen": self.seen, "unit": "m"}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Range(kmetrics.Metric):
+    x: kontext.Key = "preds"
+
+    def get_state(self, x, mask=None):
+        return RangeState(low=x.min(), seen=x)
+
+
+COLLECTION = kmetrics.Collection(
+    {
+        "mean": kmetrics.Mean(values="preds"),
+        "parts": {"std": kmetrics.Std(values="preds"), "range": Range()},
+        "norm": kmetrics.Norm(tensor="params.w"),
+    }
+)
+
+
+def context(*values):
+    return {"preds": jnp.asarray(values, jnp.float32), "params": {"w": jnp.ones(4)}}
+
+
+def test_names_nest_and_keep_their_order():
+    assert COLLECTION.names == ("mean", "parts/std", "parts/range", "norm")
+    assert tuple(COLLECTION) == COLLECTION.names
+    assert len(COLLECTION) == 4
+    assert COLLECTION.metrics["norm"] == kmetrics.Norm(tensor="params.w")
+    assert COLLECTION.keypaths() == {
+        "mean": ("preds",),
+        "parts/std": ("preds",),
+        "parts/range": ("preds",),
+        "norm": ("params.w",),
+    }
+
+
+def test_a_collection_can_be_hashed_and_compared():
+    again = kmetrics.Collection({"a": kmetrics.Mean(values="preds")})
+    same = kmetrics.Collection({"a": kmetrics.Mean(values="preds")})
+    other = kmetrics.Collection({"a": kmetrics.Mean(values="batch.y")})
+    assert (again, hash(again)) == (same, hash(same))
+    assert again != other
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        again._items = ()
+
+
+def test_an_evaluation_pass_gives_plain_values_in_order():
+    states = jax.jit(COLLECTION.get_states)(context(1, 2, 3))
+    states = COLLECTION.merge(states, COLLECTION.get_states(context(6)))
+    values = COLLECTION.compute(states)
+    assert list(values) == [
+        "mean",
+        "parts/std",
+        "parts/range/low",
+        "parts/range/seen",
+        "parts/range/unit",
+        "norm",
+    ]
+    assert values["mean"] == 3.0
+    assert values["parts/std"] == pytest.approx(np.std([1, 2, 3, 6]))
+    assert values["norm"] == 2.0
+    assert values["parts/range/unit"] == "m"
+    np.testing.assert_array_equal(values["parts/range/seen"], [1, 2, 3, 6])
+    kinds = {name: type(value) for name, value in values.items()}
+    assert kinds["mean"] is kinds["parts/range/low"] is kinds["norm"] is float
+    assert kinds["parts/range/seen"] is np.ndarray
+
+
+def test_merging_compiles_once_for_states_of_one_shape():
+    device = kmetrics.Collection({"mean": kmetrics.Mean(values="preds")})
+    twin = kmetrics.Collection({"mean": kmetrics.Mean(values="elsewhere")})
+    get_states = jax.jit(device.get_states)
+    total = get_states(context(1, 2))
+    total = device.merge(total, get_states(context(3, 4)))
+    with jax.no_tracing():
+        for _ in range(3):
+            total = device.merge(total, get_states(context(3, 4)))
+        other = {"mean": twin.metrics["mean"].empty()}
+    assert device.merge(total, other)["mean"].count.numpy() == 10
+
+
+def test_merge_works_inside_jit_too():
+    device = kmetrics.Collection({"mean": kmetrics.Mean(values="preds")})
+    states = device.get_states(context(1, 2))
+    merged = jax.jit(device.merge)(states, states)
+    assert device.compute(merged) == {"mean": 1.5}
+
+
+def test_one_transfer_brings_all_states_to_the_host():
+    states = jax.jit(COLLECTION.get_states)(context(1, 2, 3))
+    fetched = jax.device_get(states)
+    with jax.transfer_guard("disallow"), jax.no_tracing():
+        # From numpy states on, nothing touches the device any more.
+        assert COLLECTION.compute(fetched)["mean"] == 2.0
+
+
+@pytest.mark.spec("kmetrics-86")
+def test_an_error_keeps_its_class_and_names_the_metric():
+    collection = kmetrics.Collection({"fine": {"bad": Broken()}})
+    states = collection.get_states(context(1.0))
+    with pytest.raises(KeyError) as error:
+        collection.compute(states)
+    assert error.value.__notes__ == ["metric fine/bad"]
+    with pytest.raises(kontext.PathLookupError) as error:
+        collection.get_states({})
+    assert "metric fine/bad" in error.value.__notes__
+    with pytest.raises(kmetrics.MergeError) as error:
+        collection.merge(states, {"fine/bad": kmetrics.AverageState.empty()})
+    assert "metric fine/bad" in error.value.__notes__
+
+
+@pytest.mark.spec("kmetrics-88")
+def test_colliding_names_are_refused_at_construction():
+    mean = kmetrics.Mean(values="preds")
+    with pytest.raises(kmetrics.NameCollisionError, match="'a/b'"):
+        kmetrics.Collection({"a/b": mean, "a": {"b": mean}})
+    with pytest.raises(ValueError, match='named "total"'):
+        kmetrics.Collection({"total": mean})
+    with pytest.raises(TypeError, match="'a' is not a Metric"):
+        kmetrics.Collection({"a": "mean"})
+    with pytest.raises(TypeError, match="got 3"):
+        kmetrics.Collection({3: mean})
+
+
+def test_colliding_results_are_refused_when_they_appear():
+    collection = kmetrics.Collection(
+        {"r": Range(), "r/low": kmetrics.Mean(values="preds")}
+    )
+    with pytest.raises(kmetrics.NameCollisionError, match="'r/low'"):
+        collection.compute(collection.get_states(context(1.0)))
+
+
+def test_the_mask_goes_to_metrics_that_read_examples():
+    states = COLLECTION.get_states(
+        context(1, 2, np.nan),
+        mask=jnp.array([True, True, False]),
+        example_roots=frozenset({"batch", "preds"}),
+    )
+    values = COLLECTION.compute(states)
+    assert values["mean"] == 1.5
+    assert values["norm"] == 2.0
+
+
+@pytest.mark.case("070")
+def test_padding_is_left_out_instead_of_averaged_in():
+    data = np.arange(9.0, dtype=np.float32)  # mean 4
+    padded = np.append(data, 99.0).reshape(2, 5)
+    mask = (np.arange(10) < 9).reshape(2, 5)
+    collection = kmetrics.Collection({"mean": kmetrics.Mean(values="preds")})
+    states = [
+        collection.get_states({"preds": row}, mask=keep)
+        for row, keep in zip(padded, mask, strict=True)
+    ]
+    assert collection.compute(collection.merge(*states)) == {"mean": 4.0}
+
+
+@pytest.mark.case("071")
+@pytest.mark.parametrize("size", [1, 3, 4, 5, 9, 17])
+def test_padded_batches_give_the_value_of_the_data_for_every_size(size):
+    collection = kmetrics.Collection({"mean": kmetrics.Mean(values="preds")})
+    get_states = jax.jit(lambda x, mask: collection.get_states({"preds": x}, mask=mask))
+    data = np.random.default_rng(size).integers(0, 100, size).astype(np.float32)
+    padded = np.append(data, np.full(-size % 4, np.nan, np.float32))
+    states = None
+    for i in range(0, len(padded), 4):
+        batch = get_states(padded[i : i + 4], np.arange(i, i + 4) < size)
+        states = batch if states is None else collection.merge(states, batch)
+    assert collection.compute(states)["mean"] == data.astype(float).mean()
+
+
+SHIPPED = {
+    "accuracy": kmetrics.Accuracy(logits="batch.z", labels="batch.y"),
+    "mean": kmetrics.Mean(values="batch.x"),
+    "std": kmetrics.Std(values="batch.x"),
+    "norm": kmetrics.Norm(tensor="batch.z"),
+    "concat": kmetrics.Norm(tensor="batch.z", aggregation="concat"),
+    "l1": losses.L1(preds="batch.x", targets="batch.t"),
+    "l2": losses.L2(preds="batch.x", targets="batch.t"),
+    "huber": losses.Huber(preds="batch.x", targets="batch.t"),
+    "log_cosh": losses.LogCosh(preds="batch.x", targets="batch.t"),
+    "soft": losses.SoftmaxCrossEntropy(logits="batch.z", labels="batch.p"),
+    "int": losses.SoftmaxCrossEntropyWithIntLabels(logits="batch.z", labels="batch.y"),
+    "bce": losses.SigmoidBinaryCrossEntropy(logits="batch.z", labels="batch.p"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.spec("kmetrics-20")
+@pytest.mark.parametrize("garbage", [np.nan, np.inf, 7.0])
+def test_padding_of_any_content_changes_no_shipped_metric(garbage):
+    rng = np.random.default_rng(0)
+    batch = {
+        "x": rng.normal(size=4),
+        "t": rng.normal(size=4),
+        "z": rng.normal(size=(4, 3)),
+        "p": rng.dirichlet(np.ones(3), 4),
+    }
+    batch = {name: x.astype(np.float32) for name, x in batch.items()}
+    padded = {
+        name: np.concatenate([x, np.full((2, *x.shape[1:]), garbage, x.dtype)])
+        for name, x in batch.items()
+    }
+    batch["y"], padded["y"] = np.array([0, 1, 2, 1]), np.array([0, 1, 2, 1, -9, 99])
+    collection = kmetrics.Collection(SHIPPED)
+    get_states = jax.jit(collection.get_states)
+    mask = np.arange(6) < 4
+    expected = collection.compute(get_states({"batch": batch}))
+    for keep in (mask, mask.astype(np.float32)):
+        got = collection.compute(get_states({"batch": padded}, mask=keep))
+        # The sums are exact; XLA may round an exp or a log differently per shape.
+        assert got == pytest.approx(expected, rel=1e-6)
+        assert all(np.isfinite(value) for value in got.values())
+
+
+def test_an_empty_collection_does_nothing():
+    nothing = kmetrics.Collection({})
+    assert nothing.compute(nothing.merge(nothing.get_states({}), {})) == {}

@@ -1,0 +1,55 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+import kmetrics
+
+SCRIPT = """
+import json, sys, time
+import jax, jax.numpy
+before, start = set(sys.modules), time.process_time()
+import kmetrics
+from kmetrics import classification, losses, statistics, testing, wrappers
+for name in kmetrics.__all__:
+    getattr(kmetrics, name)
+spent = time.process_time() - start
+tops = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(json.dumps({"spent": spent, "tops": sorted(tops)}))
+"""
+
+BARE = """
+import sys
+import kmetrics
+print("jax" in sys.modules, "numpy" in sys.modules)
+"""
+
+
+def run(script):
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.spec("kmetrics-82")
+def test_all_of_kmetrics_costs_little_more_than_jax():
+    found = json.loads(run(SCRIPT))
+    strangers = set(found["tops"]) - set(sys.stdlib_module_names)
+    assert strangers <= {"kmetrics", "kontext", "ktyping"}
+    # The budget is 0.1 s of CPU time; three times that on a busy machine.
+    assert found["spent"] < 0.3
+
+
+@pytest.mark.slow
+def test_the_bare_import_loads_nothing():
+    assert run(BARE).split() == ["False", "False"]
+
+
+def test_every_public_name_is_there_and_listed():
+    assert set(kmetrics.__all__) <= set(dir(kmetrics))
+    assert all(getattr(kmetrics, name) is not None for name in kmetrics.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Acuracy'"):
+        kmetrics.Acuracy  # noqa: B018

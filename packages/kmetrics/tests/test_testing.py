@@ -1,0 +1,116 @@
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import kmetrics
+from kmetrics import losses
+from kmetrics.testing import check_laws
+
+RNG = np.random.default_rng(0)
+
+
+def batches(**shapes):
+    """Three batches of unequal sizes."""
+    return [
+        {
+            name: RNG.integers(0, 3, (n, *shape))
+            if name == "labels"
+            else RNG.normal(size=(n, *shape)).astype(np.float32)
+            for name, shape in shapes.items()
+        }
+        for n in (4, 1, 3)
+    ]
+
+
+CASES = {
+    "accuracy": (kmetrics.Accuracy(), batches(logits=(3,), labels=())),
+    "top_2": (kmetrics.Accuracy(top_k=2), batches(logits=(3,), labels=(1,))),
+    "mean": (kmetrics.Mean(), batches(values=(2,))),
+    "std": (kmetrics.Std(ddof=1), batches(values=())),
+    "norm": (kmetrics.Norm(), batches(tensor=(5,))),
+    "skip": (kmetrics.SkipIfMissing(metric=kmetrics.Mean()), batches(values=())),
+    "l1": (losses.L1(), batches(preds=(2,), targets=(2,))),
+    "l2": (losses.L2(weight=0.3), batches(preds=(2,), targets=(2,))),
+    "huber": (losses.Huber(), batches(preds=(), targets=())),
+    "log_cosh": (losses.LogCosh(), batches(preds=(), targets=())),
+    "soft": (losses.SoftmaxCrossEntropy(), batches(logits=(3,), labels=(3,))),
+    "int": (
+        losses.SoftmaxCrossEntropyWithIntLabels(),
+        batches(logits=(3,), labels=()),
+    ),
+    "bce": (losses.SigmoidBinaryCrossEntropy(), batches(logits=(3,), labels=(3,))),
+}
+
+
+def test_every_shipped_metric_and_loss_is_among_the_cases():
+    tested = {type(metric).__name__ for metric, _ in CASES.values()}
+    shipped = {
+        name
+        for module in ("classification", "losses", "statistics", "wrappers")
+        for name in getattr(kmetrics, module).__all__
+        if issubclass(getattr(getattr(kmetrics, module), name), kmetrics.Metric)
+    }
+    assert tested == shipped
+
+
+@pytest.mark.slow
+@pytest.mark.spec("kmetrics-87")
+@pytest.mark.parametrize("name", CASES)
+def test_every_shipped_metric_keeps_the_laws(name):
+    check_laws(*CASES[name])
+
+
+@pytest.mark.slow
+def test_a_norm_of_one_tensor_keeps_the_laws_but_for_the_split():
+    metric, data = kmetrics.Norm(aggregation="concat"), batches(tensor=(5,))
+    check_laws(metric, data, splits=False)
+    with pytest.raises(kmetrics.LawError, match="merged batches equal one batch"):
+        check_laws(metric, data)
+
+
+@kmetrics.state
+class MeanOfMeans(kmetrics.State):
+    value: jax.Array
+
+    @classmethod
+    def empty(cls):
+        return cls(value=jnp.float32(0))
+
+    def merge(self, other):
+        return MeanOfMeans(
+            value=(self.value + other.value) / 2, _parent=self.merged_parent(other)
+        )
+
+    def compute(self):
+        return float(self.value)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class BatchMean(kmetrics.Metric):
+    State = MeanOfMeans
+
+    def get_state(self, values):
+        return MeanOfMeans(value=jnp.mean(values))
+
+
+def test_a_mean_of_batch_means_breaks_the_laws():
+    with pytest.raises(kmetrics.LawError) as error:
+        check_laws(BatchMean(), batches(values=()))
+    assert "BatchMean breaks a law of metrics: brackets do not matter" in str(
+        error.value
+    )
+    assert isinstance(error.value, AssertionError)
+
+
+def test_an_empty_state_that_counts_breaks_a_law():
+    same = [{"values": np.ones(2, np.float32)}] * 2
+    with pytest.raises(kmetrics.LawError, match=r"empty \| s equals s"):
+        check_laws(BatchMean(), same)
+
+
+def test_one_batch_shows_no_law():
+    with pytest.raises(ValueError, match="two batches or more, got 1"):
+        check_laws(kmetrics.Mean(), batches(values=())[:1])
