@@ -4,7 +4,6 @@ Names are loaded when first used, so that `import ktyping` costs nothing.
 """
 
 import importlib
-from typing import Any
 
 _FAMILIES = (
     "Array", "Num", "Inexact", "Real", "Float", "Float8", "Float16", "Float32",
@@ -41,7 +40,7 @@ _EXPORTS = {
 __all__ = [*_EXPORTS]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     # `isinstance` is served but not in __all__: a star import must not hide the
     # builtin.
     module = "_api" if name == "isinstance" else _EXPORTS.get(name)

@@ -1,7 +1,6 @@
 """What users call: `typechecked`, `check_type`, `isinstance`, `shape`."""
 
 import builtins
-import dataclasses
 import functools
 import inspect
 import os
@@ -24,7 +23,7 @@ from ktyping._errors import (
     ShapeError,
 )
 from ktyping._function import wrap_function
-from ktyping._hypothesis import EMPTY
+from ktyping._hypothesis import EMPTY, close_all
 from ktyping._interpolate import fill
 from ktyping._parser import parse
 from ktyping._report import Context, make_error
@@ -106,7 +105,7 @@ def _decorate(
         made = functools.cached_property(again(target.func))
         made.__doc__ = target.__doc__
         return made
-    if dataclasses.is_dataclass(target) and builtins.isinstance(target, type):
+    if hasattr(target, "__dataclass_fields__") and builtins.isinstance(target, type):
         return wrap_dataclass(target, mode=mode, frame=frame)
     if inspect.isfunction(target):
         return wrap_function(target, new_scope=new_scope, mode=mode, frame=frame)
@@ -186,12 +185,13 @@ def matches(value: Any, annotation: Any) -> bool:
     Inside a checked function the dims known so far count; elsewhere the annotation
     stands alone.
     """
-    scope = owned_scope(sys._getframe(1)) or CURRENT.get()
+    scope = CURRENT.get()
+    if scope is not None:
+        scope = owned_scope(sys._getframe(1)) or scope
     hypotheses = (EMPTY,) if scope is None else scope.hypotheses
     trial = Trial(None if scope is None else scope.values)
-    return bool(
-        match_all([Item("value", value, checker_for(annotation))], hypotheses, trial)
-    )
+    found = checker_for(annotation).match(value, "value", hypotheses, trial)
+    return bool(close_all(found))
 
 
 isinstance = matches

@@ -33,8 +33,11 @@ def backend_of(value: Any) -> str | None:
 
 def asks_instance(cls: type) -> bool:
     """Whether being an array is a matter of the instance (a tracer of jax)."""
-    tracer = _attribute("jax", "core", "Tracer")
-    return tracer is not None and issubclass(cls, tracer)
+    known = _known.get(cls, "")
+    if known == "":
+        tracer = _attribute("jax", "core", "Tracer")
+        return tracer is not None and issubclass(cls, tracer)
+    return known is _ASK_INSTANCE
 
 
 def array_facts(value: Any) -> Facts | None:

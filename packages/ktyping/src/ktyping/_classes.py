@@ -1,6 +1,5 @@
 """Wraps dataclasses: the fields of every new instance are checked together."""
 
-import dataclasses
 import functools
 import warnings
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from ktyping._config import config
 from ktyping._errors import KTypeCheckWarning
 from ktyping._hints import class_names
 from ktyping._hypothesis import EMPTY
-from ktyping._records import DataclassCheck, checked_dataclasses
+from ktyping._records import DataclassCheck, checked_dataclasses, dataclass_fields
 from ktyping._report import Context, make_error
 
 _checks: dict[type, DataclassCheck] = {}
@@ -94,7 +93,8 @@ def _check_of(cls: type) -> DataclassCheck:
 
 
 def _error(check: DataclassCheck, value: Any) -> Exception:
-    fields = {f.name: getattr(value, f.name, None) for f in dataclasses.fields(value)}
+    names = dataclass_fields(type(value))
+    fields = {name: getattr(value, name, None) for name in names}
     items = [
         Item(name, fields[name], checker)
         for name, checker in check.checkers().items()

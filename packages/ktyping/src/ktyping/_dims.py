@@ -148,6 +148,8 @@ class Spec(NamedTuple):
       least: The smallest number of axes it can describe.
       most: The largest number of axes, or None when there is no limit.
       interpolated: Whether it holds a `{...}`, whose value comes with the call.
+      tails: Least and most axes of the terms from each position on.
+      simple: Whether every term is one axis: a size, a name or any.
     """
 
     text: str
@@ -156,6 +158,8 @@ class Spec(NamedTuple):
     least: int
     most: int | None
     interpolated: bool
+    tails: tuple[tuple[int, int | None], ...]
+    simple: bool
 
     @property
     def num_branching(self) -> int:
@@ -201,15 +205,27 @@ def make_spec(terms: tuple[Term, ...], words: tuple[str, ...]) -> Spec:
         else:
             kept.append((term, word))
     terms = tuple(term for term, _ in kept)
-    most = [most_axes(t) for t in terms]
+    tails = _tails(terms)
     return Spec(
         text=" ".join(words),
         terms=terms,
         words=tuple(word for _, word in kept),
-        least=sum(map(least_axes, terms)),
-        most=None if None in most else sum(m for m in most if m is not None),
+        least=tails[0][0],
+        most=tails[0][1],
         interpolated=any(map(_is_interpolated, terms)),
+        tails=tails,
+        simple=all(isinstance(t, Named | Fixed | Anonymous) for t in terms),
     )
+
+
+def _tails(terms: tuple[Term, ...]) -> tuple[tuple[int, int | None], ...]:
+    tails: list[tuple[int, int | None]] = [(0, 0)]
+    for term in reversed(terms):
+        least, most = tails[-1]
+        own = most_axes(term)
+        open_ended = own is None or most is None
+        tails.append((least + least_axes(term), None if open_ended else most + own))
+    return tuple(reversed(tails))
 
 
 def nodes(node: Node) -> list[Node]:

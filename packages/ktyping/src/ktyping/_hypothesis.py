@@ -62,6 +62,11 @@ class Hypothesis:
             )
         return self._key
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a new size could contradict more than the sizes that are bound."""
+        return bool(self.pending or self.lower)
+
     def bind(self, name: str, sizes: Sizes, source: str) -> "Hypothesis | None":
         """Returns the hypothesis with `name` bound, or None if that is impossible."""
         known = self.bound.get(name)

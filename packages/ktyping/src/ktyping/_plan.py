@@ -71,6 +71,8 @@ class Plan:
         self.yields: Checker = ANYTHING
         self.sends: Checker = ANYTHING
         self.verdicts: dict[Any, Entry] = {}
+        self.keys: tuple[tuple[int, Checker], ...] = ()
+        self.complete = False
         self.begin: Callable[..., Scope] = self._first_begin
         self.finish: Callable[..., Any] = self._finish_slow
 
@@ -109,13 +111,18 @@ class Plan:
         self._prepare_return(found.get("return"), checkers.get("return", ANYTHING))
         keyed = [c if _keyed(p, c) else ANYTHING for p, c in self._slots()]
         self.verdicts = {}
-        complete = self.new_scope and all(
+        self.keys = tuple(
+            (n, c)
+            for n, (p, c) in enumerate(self._slots())
+            if _keyed(p, c) and c.depends in (CLASS, ARRAY)
+        )
+        self.complete = self.new_scope and all(
             c.depends != VALUE and _keyed(p, c) for p, c in self._slots()
         )
         self.begin = make_begin(
             self.names,
             keyed,
-            complete,
+            self.complete,
             {
                 "verdicts": self.verdicts,
                 "slow": self._begin_slow,
@@ -165,15 +172,15 @@ class Plan:
         return self.begin(mode, *args)
 
     def _begin_slow(self, mode: str, args: tuple[Any, ...]) -> Scope:
-        """Matches what memory did not know, and remembers it if it fits."""
-        entry = key = None
-        if self.new_scope:
-            key = self._exact_key(args)
-            entry = None if key is None else self.verdicts.get(key)
+        """Looks closer at the arguments; matches and remembers what is new."""
+        key = self._exact_key(args) if self.new_scope else None
+        entry = None if key is None else self.verdicts.get(key)
         if entry is not None:
+            if self.complete:
+                return Scope(entry.hypotheses, self, CURRENT.get(), args, entry)
             return self._begin_more(mode, entry, args)
         trial = Trial(self.named(args), owner=self._owner(args))
-        if key is not None and not self._rest_items(args):
+        if key is not None and self.complete:
             hypotheses = match_all(self._items(args), (EMPTY,), trial)
             if hypotheses:
                 return self._open(self._remember(key, hypotheses), args, trial)
@@ -265,23 +272,28 @@ class Plan:
     # -- returned values ------------------------------------------------------
 
     def _finish_slow(self, mode: str, scope: Scope, result: Any) -> Any:
-        before = scope.hypotheses
-        self.match_result(mode, scope, "return value", result, self.returns)
-        entry = scope.entry
-        if entry is not None and before is entry.hypotheses:
-            key = _key_of(result, self.returns)
-            if key is not None and self.returns.depends in (CLASS, ARRAY):
-                if len(entry.returns) >= MAX_VERDICTS:
-                    entry.returns.clear()
-                entry.returns.add(key)
+        entry, key = scope.entry, None
+        if entry is not None and scope.hypotheses is entry.hypotheses:
+            if self.returns.depends in (CLASS, ARRAY):
+                key = _key_of(result, self.returns)
+                if key in entry.returns:
+                    return result
+        fits = self.match_result(mode, scope, "return value", result, self.returns)
+        if fits and entry is not None and key is not None:
+            if len(entry.returns) >= MAX_VERDICTS:
+                entry.returns.clear()
+            entry.returns.add(key)
         return result
 
     def match_result(
         self, mode: str, scope: Scope, subject: str, value: Any, checker: Checker
-    ) -> None:
-        """Matches one value that the function gives back, and binds its dims."""
+    ) -> bool:
+        """Matches one value that the function gives back, and binds its dims.
+
+        Returns whether it fits; False only in mode `warn`.
+        """
         if checker is ANYTHING:
-            return
+            return True
         owner = self._owner(scope.args)
         trial = Trial(scope.values, None, scope.typevars, owner)
         start = close_all(scope.hypotheses)
@@ -289,9 +301,10 @@ class Plan:
         hypotheses = match_all([item], start, trial)
         if hypotheses:
             scope.hypotheses = hypotheses
-        else:
-            trial.typevars = dict(scope.typevars or {})
-            self.report(mode, [item], start, trial, subject, scope.args, (value,))
+            return True
+        trial = Trial(scope.values, None, dict(scope.typevars or {}), owner)
+        self.report(mode, [item], start, trial, subject, scope.args, (value,))
+        return False
 
     def iterate(self, mode: str, scope: Scope, generator: Any) -> Any:
         """Returns the generator with what it yields and receives checked."""
@@ -324,18 +337,12 @@ class Plan:
 
     def _exact_key(self, args: tuple[Any, ...]) -> Any:
         key: list[Any] = []
-        for (p, c), arg in zip(self._slots(), args, strict=True):
-            if _keyed(p, c) and c.depends in (CLASS, ARRAY):
-                part = _key_of(arg, c)
-                if part is None:
-                    return None
-                key += part
-        found = tuple(key)
-        try:
-            hash(found)
-        except TypeError:
-            return None
-        return found
+        for index, checker in self.keys:
+            part = _key_of(args[index], checker)
+            if part is None:
+                return None
+            key += part
+        return tuple(key)
 
     def _remember(self, key: Any, hypotheses: Hypotheses) -> Entry:
         if len(self.verdicts) >= MAX_VERDICTS:

@@ -97,7 +97,7 @@ class DataclassCheck(_Fields):
         """Matches the fields in a scope of their own."""
         own: Hypotheses = (EMPTY,)
         prefix = f"{where}." if where else ""
-        fields = _dataclass_fields(type(value))
+        fields = dataclass_fields(type(value))
         values = {name: getattr(value, name) for name in fields if hasattr(value, name)}
         inner = Trial({"self": value, **values}, trial.failures)
         for name, checker in self.checkers().items():
@@ -108,7 +108,8 @@ class DataclassCheck(_Fields):
         return own
 
 
-def _dataclass_fields(cls: type) -> tuple[str, ...]:
+def dataclass_fields(cls: type) -> tuple[str, ...]:
+    """Returns the names of the fields of a dataclass."""
     return tuple(getattr(cls, "__dataclass_fields__", {}))
 
 

@@ -47,10 +47,36 @@ def match_shape(
     rank = len(shape)
     if rank < spec.least or (spec.most is not None and rank > spec.most):
         return ()
+    if spec.simple and stops is None and not any(h.is_open for h in hypotheses):
+        found = [_match_simple(spec, shape, h, where) for h in hypotheses]
+        return distinct([h for h in found if h is not None])
     search = _Search(spec, shape, where, stops)
     for hypothesis in hypotheses:
         search.walk(0, 0, hypothesis)
     return distinct(search.found)
+
+
+def _match_simple(
+    spec: d.Spec, shape: Sizes, hypothesis: Hypothesis, where: str
+) -> Hypothesis | None:
+    """Matches axis by axis: a spec without branches has one reading."""
+    bound, fresh = hypothesis.bound, {}
+    for term, size in zip(spec.terms, shape, strict=True):
+        if isinstance(term, d.Fixed):
+            if not same_size(size, term.size):
+                return None
+        elif isinstance(term, d.Named) and size is not None:
+            known = bound.get(term.name) or fresh.get(term.name)
+            if known is None and term.name not in bound:
+                fresh[term.name] = (size,)
+            elif not known or len(known) != 1 or not same_size(known[0], size):
+                return None
+    if not fresh:
+        return hypothesis
+    sources = {name: f"{where} axis {spec.words.index(name)}" for name in fresh}
+    return Hypothesis(
+        {**bound, **fresh}, hypothesis.lower, (), {**hypothesis.sources, **sources}
+    )
 
 
 class _Search:
@@ -79,7 +105,7 @@ class _Search:
         self.seen: set[Any] = set()
         self.steps = 0
         self.branching = spec.num_branching > 0
-        self.tails = _tails(spec)
+        self.tails = spec.tails
 
     def walk(self, term: int, axis: int, hypothesis: Hypothesis) -> None:
         if self.branching and self.is_known(term, axis, hypothesis):
@@ -122,17 +148,6 @@ class _Search:
             f"{self.spec.text!r} in more than {MAX_HYPOTHESES} ways.\n"
             "Name fewer runs of axes, or check first an argument that fixes them."
         )
-
-
-def _tails(spec: d.Spec) -> list[tuple[int, int | None]]:
-    """Least and most axes of the terms from each position on."""
-    tails: list[tuple[int, int | None]] = [(0, 0)]
-    for term in reversed(spec.terms):
-        least, most = tails[-1]
-        own = d.most_axes(term)
-        open_ended = own is None or most is None
-        tails.append((least + d.least_axes(term), None if open_ended else most + own))
-    return tails[::-1]
 
 
 def _axes_of(search: _Search, axis: int, stop: int) -> str:
