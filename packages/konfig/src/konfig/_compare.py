@@ -44,8 +44,8 @@ class Comparison:
             return self._same_items(left, right)
         if isinstance(left, Placeholder) or isinstance(right, Placeholder):
             return _same_placeholder(left, right)
-        if isinstance(left, float) and left != left:
-            return isinstance(right, float) and right != right
+        if isinstance(left, (float, complex)) and left != left:
+            return type(left) is type(right) and repr(left) == repr(right)
         return bool(left == right)
 
     def _same_fields(self, left: Mapping[Any, Any], right: Mapping[Any, Any]) -> bool:

@@ -32,14 +32,29 @@ def below(error: ConfigTypeError, key: Any) -> ConfigTypeError:
     return error
 
 
-def register_converter(kind: type, convert: Callable[[Any], Any]) -> None:
+def register(kind: type, convert: Callable[[Any], Any]) -> None:
+    """Enters a type of konfig itself; what its converter gives is stored as it is."""
+    _TABLE[kind] = convert
+
+
+def register_converter(kind: type, described: Callable[[Any], Any]) -> None:
     """Teaches configs to store the instances of a type.
 
     Args:
       kind: The type; subclasses need their own entry.
-      convert: From an instance to a config value, usually `konfig.call(kind, …)`.
+      described: From an instance to what is stored for it: a dict, or a call,
+        `konfig.call(kind, …)`.
     """
-    _TABLE[kind] = convert
+
+    def convert_instance(value: Any) -> Any:
+        made = described(value)
+        if type(made) is kind:
+            raise ConfigTypeError(
+                f"the converter of {kind.__qualname__} gives a {kind.__qualname__} back"
+            )
+        return convert(made)
+
+    _TABLE[kind] = convert_instance
 
 
 @contextmanager

@@ -211,7 +211,7 @@ _Decode = Callable[[Any], Any]
 def _bytes(decode: _Decode, data: Any) -> bytes:
     import binascii
 
-    return binascii.a2b_base64(data)
+    return binascii.a2b_base64(data, strict_mode=True)
 
 
 _SIMPLE: dict[str, Callable[[_Decode, Any], Any]] = {

@@ -20,6 +20,7 @@ VERSION = 1
 """What `"__konfig__"` says at the root of a file."""
 
 _NATIVE = frozenset((type(None), bool, int, str))
+_TEXT_KEYS = frozenset((str,))
 
 
 def encode_text(
@@ -78,9 +79,9 @@ class _Encoder:
             out: dict[str, Any] = {}
             self._written[mark] = out
             self._open.add(mark)
+            if not _TEXT_KEYS.issuperset(map(type, value._konfig_fields)):
+                return self._encode_items(value, out)
             for key, item in self._ordered(value._konfig_fields):
-                if type(key) is not str:
-                    return self._encode_items(value, out)
                 out[key] = item if type(item) in _NATIVE else self.encode(item)
             self._open.discard(mark)
             return out
@@ -103,7 +104,6 @@ class _Encoder:
 
     def _encode_items(self, node: Node, out: dict[str, Any]) -> dict[str, Any]:
         """A mapping with keys that are no texts."""
-        out.clear()
         out["__items__"] = [
             [self.encode(key), self.encode(item)]
             for key, item in self._ordered(node._konfig_fields)

@@ -1,7 +1,7 @@
 """`with konfig.imports():` — import statements that bind proxies.
 
-One wrapper around `builtins.__import__` serves all blocks. It acts only for import
-statements of the module that opened a block, and only in the context that opened it:
+One wrapper around `builtins.__import__` serves all blocks. It acts only for the import
+statements that stand in a block themselves, and only in the context that opened it:
 other threads, and functions called inside the block, import as ever.
 """
 
@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Mapping
 from contextvars import ContextVar
+from types import FrameType
 from typing import Any
 
 from konfig._errors import (
@@ -45,30 +46,37 @@ def imports(*, lazy: bool = False, check: str = "signature") -> Any:
     """
     if check not in ("signature", "off"):
         raise ConfigValueError(f"check is 'signature' or 'off', not {check!r}")
-    return _Block(sys._getframe(1).f_globals, lazy, check == "signature")
+    return _Block(lazy, check == "signature")
 
 
 class _Block:
-    """One `with` block: the namespace it serves, and its module proxies."""
+    """One `with` block: the frame it stands in, and its module proxies."""
 
-    def __init__(self, namespace: dict[str, Any], lazy: bool, checked: bool):
-        self.namespace = namespace
+    def __init__(self, lazy: bool, checked: bool):
+        self.frame: FrameType | None = None
         self._lazy = lazy
         self._checked = checked
         self._modules: dict[str, Proxy] = {}
         self._tokens: list[Any] = []
 
     def __enter__(self) -> None:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_globals.get("__name__") == "contextlib":
+            frame = frame.f_back  # an ExitStack stands between
+        self.frame = frame
         self._tokens.append(_BLOCK.set(self))
         _HOOK.acquire()
 
     def __exit__(self, *error: Any) -> None:
         _HOOK.release()
         _BLOCK.reset(self._tokens.pop())
+        self.frame = None
 
-    def take(self, name: str, fromlist: tuple[str, ...], level: int) -> Any:
+    def take(
+        self, name: str, fromlist: tuple[str, ...], level: int, namespace: Any
+    ) -> Any:
         """What an import statement of the block binds."""
-        name = self._absolute(name, level)
+        name = _absolute(name, level, namespace)
         if "*" in fromlist:
             raise ConfigImportError(
                 f"a star import is not possible in a block of imports(): {name}",
@@ -83,17 +91,6 @@ class _Block:
         if fromlist:
             return module
         return self._modules[name.partition(".")[0]]
-
-    def _absolute(self, name: str, level: int) -> str:
-        if level == 0:
-            return name
-        package = self.namespace.get("__package__")
-        if not package:
-            raise ConfigImportError(
-                f"relative import of {'.' * level}{name} in a file without a package",
-                hint="write the whole module name",
-            )
-        return importlib.util.resolve_name("." * level + name, package)
 
     def _import(self, name: str, fromlist: tuple[str, ...]) -> None:
         try:
@@ -139,6 +136,18 @@ class _Block:
             ) from None
 
 
+def _absolute(name: str, level: int, namespace: Mapping[str, Any]) -> str:
+    if level == 0:
+        return name
+    package = namespace.get("__package__")
+    if not package:
+        raise ConfigImportError(
+            f"relative import of {'.' * level}{name} in a file without a package",
+            hint="write the whole module name",
+        )
+    return importlib.util.resolve_name("." * level + name, package)
+
+
 def _import_submodule(name: str) -> None:
     try:
         importlib.import_module(name)
@@ -177,9 +186,13 @@ class _Hook:
         level: int = 0,
     ) -> Any:
         block = _BLOCK.get()
-        if block is None or globals is not block.namespace or _is_konfig(name, level):
+        if (
+            block is None
+            or block.frame is not sys._getframe(1)
+            or _is_konfig(name, level)
+        ):
             return self._original(name, globals, locals, fromlist, level)
-        return block.take(name, tuple(fromlist or ()), level)
+        return block.take(name, tuple(fromlist or ()), level, globals or {})
 
 
 def _is_konfig(name: str, level: int) -> bool:

@@ -197,8 +197,8 @@ def _set_converter(kind: Any) -> Any:
     return convert_set
 
 
-_convert.register_converter(ConfigList, lambda value: value)
-_convert.register_converter(list, _convert_list)
-_convert.register_converter(tuple, _convert_tuple)
-_convert.register_converter(set, _set_converter(set))
-_convert.register_converter(frozenset, _set_converter(frozenset))
+_convert.register(ConfigList, lambda value: value)
+_convert.register(list, _convert_list)
+_convert.register(tuple, _convert_tuple)
+_convert.register(set, _set_converter(set))
+_convert.register(frozenset, _set_converter(frozenset))

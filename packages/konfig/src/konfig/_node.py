@@ -391,7 +391,7 @@ def _too_deep() -> ConfigCycleError:
     )
 
 
-_convert.register_converter(ConfigDict, lambda node: node)
-_convert.register_converter(dict, _from_mapping)
+_convert.register(ConfigDict, lambda node: node)
+_convert.register(dict, _from_mapping)
 _convert.register_fallback(lambda value: isinstance(value, Node), lambda node: node)
 _convert.register_fallback(lambda value: isinstance(value, Mapping), _from_mapping)

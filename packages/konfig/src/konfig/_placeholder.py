@@ -153,4 +153,4 @@ def required(type: Any = object, doc: str = "") -> Any:
 
 
 _NONE = type(None)
-_convert.register_converter(Placeholder, lambda declared: declared)
+_convert.register(Placeholder, lambda declared: declared)

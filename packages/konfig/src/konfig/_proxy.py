@@ -102,7 +102,7 @@ class Proxy:
     @property
     def __name__(self) -> str:
         name = self.__konfig_name__
-        return name if self.__konfig_module__ else name.rpartition(".")[2]
+        return name if self.__konfig_module__ else dotted(name).rpartition(".")[2]
 
     @property
     def __signature__(self) -> Any:
@@ -186,4 +186,4 @@ def _not_real(proxy: Proxy, use: str) -> ConfigTypeError:
     )
 
 
-_convert.register_converter(Proxy, lambda proxy: Const(qualname_of(proxy)))
+_convert.register(Proxy, lambda proxy: Const(qualname_of(proxy)))

@@ -11,6 +11,7 @@ from konfig import _convert
 from konfig._const import Const
 from konfig._errors import RefError
 from konfig._paths import Parts, format_path
+from konfig._tree import is_container, stored_items
 
 BINARY: dict[str, tuple[str, Callable[..., Any]]] = {
     "add": ("+", operator.add),
@@ -171,10 +172,14 @@ def follows_field(lazy: Lazy) -> bool:
         value = left.pop()
         if isinstance(value, Ref):
             return True
-        if isinstance(value, Expr) and id(value) not in seen:
-            seen.add(id(value))
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, Expr):
             left.extend(value.__konfig_args__)
             left.extend(value.__konfig_kwargs__.values())
+        elif is_container(value):
+            left.extend([item for _, item in stored_items(value)])
     return False
 
 
@@ -284,6 +289,6 @@ def _operand(value: Any, depth: int) -> str:
     return text if bare else f"({text})"
 
 
-_convert.register_converter(Ref, lambda ref: ref)
-_convert.register_converter(Expr, lambda expr: expr)
-_convert.register_converter(LocalFunction, lambda function: function)
+_convert.register(Ref, lambda ref: ref)
+_convert.register(Expr, lambda expr: expr)
+_convert.register(LocalFunction, lambda function: function)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 from konfig._const import Const
 from konfig._errors import (
     RefCycleError,
     RefError,
-    RequiredValueError,
     UnsafeTargetError,
     did_you_mean,
     joined,
@@ -21,6 +20,8 @@ from konfig._placeholder import Placeholder
 from konfig._ref import BINARY, COMPARE, NAMED, UNARY, Lazy, Ref, follows_field
 from konfig._target import load
 from konfig._tree import Node, where
+
+Steps = Generator[Any, Any, Any]
 
 
 class Evaluation:
@@ -48,52 +49,61 @@ class Evaluation:
     def value(self, stored: Any) -> Any:
         """What a stored value reads as.
 
+        What a lazy value needs is asked for by generators and computed on a stack of
+        its own: a long chain of references is no deep recursion.
+
         Raises:
           RefError: When a reference leads nowhere.
           RefCycleError: When a reference needs itself.
         """
-        if isinstance(stored, Placeholder):
-            return self.value(stored.read())
+        found, pending = self._begin(stored)
+        stack = [] if pending is None else [pending]
+        while stack:
+            lazy, steps = stack[-1]
+            try:
+                need = steps.send(found)
+            except StopIteration as done:
+                stack.pop()
+                del self._open[id(lazy)]
+                found = self._memo[id(lazy)] = done.value
+                continue
+            found, pending = self._begin(need)
+            if pending is not None:
+                stack.append(pending)
+        return found
+
+    def _begin(self, stored: Any) -> tuple[Any, tuple[Any, Any] | None]:
+        """The value where it is known, or else the lazy value and its steps."""
+        while isinstance(stored, Placeholder):
+            stored = stored.read()
         if not isinstance(stored, Lazy):
-            return stored
+            return stored, None
         mark = id(stored)
         if mark in self._memo:
-            return self._memo[mark]
+            return self._memo[mark], None
         if mark in self._open:
             chain = [repr(lazy) for lazy in [*self._open.values(), stored]]
             raise RefCycleError("references in a circle: " + " → ".join(chain[-8:]))
         self._open[mark] = stored
-        try:
-            if isinstance(stored, Ref):
-                result = self._follow(stored)
-            else:
-                result = self._compute(stored)
-        except RecursionError:
-            raise RefError(
-                f"references nested too deeply, from {stored!r} on"
-            ) from None
-        finally:
-            del self._open[mark]
-        self._memo[mark] = result
-        return result
+        steps = self._follow if isinstance(stored, Ref) else self._compute
+        return None, (stored, steps(stored))
 
-    def _follow(self, ref: Any) -> Any:
+    def _follow(self, ref: Any) -> Steps:
         at = ref.__konfig_anchor__
         path = ref.__konfig_path__
         for index, key in enumerate(path):
             try:
                 if isinstance(at, Node):
-                    at = self.value(at._konfig_fields[_node_key(at, key)])
+                    stored = at._konfig_fields[_node_key(at, key)]
                 elif isinstance(at, list):
-                    at = self.value(list.__getitem__(at, key))
+                    stored = list.__getitem__(at, key)
                 elif isinstance(key, str):
-                    at = self._attribute(ref, at, key)
+                    stored = self._attribute(ref, at, key)
                 else:
-                    at = at[key]
-            except (KeyError, IndexError, AttributeError, TypeError) as error:
-                if isinstance(error, (RefError, RequiredValueError)):
-                    raise
+                    stored = at[key]
+            except (KeyError, IndexError, AttributeError, TypeError):
                 raise _broken(ref, at, index, key) from None
+            at = (yield stored) if isinstance(stored, _DEFERRED) else stored
         return at
 
     def _attribute(self, lazy: Any, owner: Any, name: str) -> Any:
@@ -101,45 +111,46 @@ class Evaluation:
             raise _untrusted(lazy, f"looks up the attribute {name!r}")
         return getattr(owner, name)
 
-    def _compute(self, expr: Any) -> Any:
+    def _compute(self, expr: Any) -> Steps:
         op = expr.__konfig_op__
         if op == "where":
             condition, then, otherwise = expr.__konfig_args__
-            return self.value(then if self.value(condition) else otherwise)
-        args = [self._operand(arg) for arg in expr.__konfig_args__]
-        if op in BINARY:
-            return BINARY[op][1](*args)
-        if op in COMPARE:
-            return COMPARE[op][1](*args)
-        if op in UNARY:
-            return UNARY[op][1](*args)
-        if op == "format":
-            return self._format(expr, args)
+            return (yield then if (yield condition) else otherwise)
+        args = []
+        for arg in expr.__konfig_args__:
+            args.append((yield from self._operand(arg)))
+        named = {}
+        for key, arg in expr.__konfig_kwargs__.items():
+            named[key] = yield from self._operand(arg)
+        return self._result(expr, op, args, named)
+
+    def _result(self, expr: Any, op: str, args: list[Any], named: Any) -> Any:
+        for table in (BINARY, COMPARE, UNARY):
+            if op in table:
+                return table[op][1](*args)
         if op in NAMED:
             return NAMED[op](*args)
+        if op == "format":
+            return self._format(expr, args, named)
         if op == "attr":
             return self._attribute(expr, args[0], args[1])
         if op == "call":
             if not (self._trusted or expr.__konfig_trusted__):
                 raise _untrusted(expr, "calls a function")
-            named = {
-                key: self._operand(arg) for key, arg in expr.__konfig_kwargs__.items()
-            }
             return args[0](*args[1:], **named)
         raise RefError(f"unknown operation {op!r} in a reference")
 
-    def _format(self, expr: Any, args: list[Any]) -> str:
+    def _format(self, expr: Any, args: list[Any], named: dict[str, Any]) -> str:
         template = args[0]
         # str.format would look into objects for data: '{0.__class__}'.
         if not (self._trusted or expr.__konfig_trusted__):
             if any(mark in template for mark in ".["):
                 raise _untrusted(expr, "formats a text that may look into values")
-        named = {key: self._operand(arg) for key, arg in expr.__konfig_kwargs__.items()}
         return template.format(*args[1:], **named)
 
-    def _operand(self, stored: Any) -> Any:
+    def _operand(self, stored: Any) -> Steps:
         """An operand as the operation gets it: plain lists, mappings and objects."""
-        value = self.value(stored)
+        value = (yield stored) if isinstance(stored, _DEFERRED) else stored
         if isinstance(value, Const):
             return self._load(value)
         if isinstance(value, Node):
@@ -147,12 +158,20 @@ class Evaluation:
                 return self._build(value)
             if "__qualname__" in value._konfig_fields:
                 return value
-            return {k: self._operand(v) for k, v in value._konfig_fields.items()}
-        if isinstance(value, list):
-            return [self._operand(item) for item in list.__iter__(value)]
-        if type(value) is tuple:
-            return tuple([self._operand(item) for item in value])
+            fields = {}
+            for key, item in value._konfig_fields.items():
+                fields[key] = yield from self._operand(item)
+            return fields
+        if isinstance(value, list) or type(value) is tuple:
+            kind: Any = list if isinstance(value, list) else tuple
+            items = []
+            for item in kind.__iter__(value):
+                items.append((yield from self._operand(item)))
+            return kind(items)
         return value
+
+
+_DEFERRED = (Lazy, Placeholder)
 
 
 def read(stored: Any) -> Any:

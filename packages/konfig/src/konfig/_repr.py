@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import math
 from typing import Any
 
 from konfig._const import Const
@@ -113,10 +114,12 @@ def _nested(items: Any) -> bool:
 
 
 def _atom(value: Any) -> str:
-    if isinstance(value, float) and value != value:
-        return "float('nan')"
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+    if isinstance(value, float) and not math.isfinite(value):
         return f"float('{value}')"
+    if isinstance(value, complex) and not (
+        math.isfinite(value.real) and math.isfinite(value.imag)
+    ):
+        return f"complex({_atom(value.real)}, {_atom(value.imag)})"
     try:
         return repr(value)
     except Exception:

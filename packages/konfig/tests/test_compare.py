@@ -1,0 +1,219 @@
+"""Paths, flattening, differences and fingerprints."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import konfig
+from konfig import ConfigDict
+from konfig._paths import format_path, parse
+
+with konfig.imports():
+    import types as T
+
+with konfig.imports(lazy=True):
+    import types as L
+
+
+@pytest.fixture
+def cfg():
+    cfg = ConfigDict(steps=10, model=T.SimpleNamespace(hidden=16, layers=[{"n": 1}]))
+    cfg.twice = cfg.ref.steps * 2
+    return cfg
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", ()),
+        ("a", ("a",)),
+        ("a.b.c", ("a", "b", "c")),
+        ("a[0].b", ("a", 0, "b")),
+        ("a.0.b", ("a", 0, "b")),
+        ("a[-1]", ("a", -1)),
+        ("[0].a", (0, "a")),
+        ("a['b.c']", ("a", "b.c")),
+        ('a["x]y"]', ("a", "x]y")),
+        ("a[('k', 1)]", ("a", ("k", 1))),
+        ("a[None]", ("a", None)),
+    ],
+)
+def test_paths_are_parsed(text, parts):
+    assert parse(text) == parts
+
+
+@pytest.mark.parametrize("text", [".", "a.", "a..b", "a[", "a[b]", "a b", "*", "a.*"])
+def test_malformed_paths_are_refused_with_the_column(text):
+    with pytest.raises(konfig.ConfigValueError, match="column"):
+        parse(text)
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.text(max_size=4), st.integers(-9, 9), st.none(), st.tuples(st.text())
+        ),
+        max_size=4,
+    ).map(tuple)
+)
+def test_a_printed_path_is_parsed_back(parts):
+    assert parse(format_path(parts)) == parts
+
+
+def test_values_are_read_written_and_removed_by_path(cfg):
+    assert konfig.get_path(cfg, "model.layers[0].n") == 1
+    assert konfig.get_path(cfg, "model.nope.x", 5) == 5
+    assert konfig.get_path(cfg, "") is cfg
+    konfig.set_path(cfg, "model.layers[-1].n", 4)
+    assert cfg.model.layers[0].n == 4
+    konfig.del_path(cfg, "model.layers[0]")
+    assert cfg.model.layers == []
+    with pytest.raises(KeyError, match="did you mean 'hidden'") as error:
+        konfig.get_path(cfg, "model.hiden")
+    assert "cfg.model.hiden" in str(error.value)
+    with pytest.raises(KeyError, match="10 has no fields"):
+        konfig.get_path(cfg, "steps.x")
+    with pytest.raises(IndexError, match="positions: none"):
+        konfig.get_path(cfg, "model.layers[0]")
+
+
+def test_patterns_find_paths(cfg):
+    assert konfig.glob_paths(cfg, "**.n") == [("model", "layers", 0, "n")]
+    assert konfig.glob_paths(cfg, "*.hidden") == [("model", "hidden")]
+    assert konfig.glob_paths(cfg, "nope") == []
+
+
+@pytest.mark.case("029")
+def test_flattened_configs_are_plain(cfg):
+    cfg.update(none=None, t=(1, 2), e=T.SimpleNamespace, d={}, m=[(1, {"x": 2})])
+    flat = konfig.flatten(cfg)
+    assert flat == {
+        "steps": 10,
+        "model.__qualname__": "types:SimpleNamespace",
+        "model.hidden": 16,
+        "model.layers[0].n": 1,
+        "twice": 20,
+        "none": None,
+        "t": [1, 2],
+        "e": "types:SimpleNamespace",
+        "d": {},
+        "m[0][0]": 1,
+        "m[0][1].x": 2,
+    }
+    assert json.loads(json.dumps(flat)) == flat
+
+
+def test_equal_configs_have_no_difference(cfg):
+    found = konfig.diff(cfg, konfig.deepcopy(cfg))
+    assert not found
+    assert (len(found), str(found)) == (0, "")
+
+
+def test_differences_are_told_by_kind_and_path(cfg):
+    other = konfig.deepcopy(cfg)
+    other.steps = 10.0
+    other.model.hidden = 32
+    other.model.layers.append({"n": 2})
+    other.twice = other.ref.steps * 3
+    other.new = {"a": 1}
+    del other.model.layers[0]["n"]
+    found = konfig.diff(cfg, other)
+    assert [(entry.path, entry.kind) for entry in found] == [
+        ("steps", "type_changed"),
+        ("model.hidden", "changed"),
+        ("model.layers[0].n", "removed"),
+        ("model.layers[1]", "added"),
+        ("twice", "ref_changed"),
+        ("new", "added"),
+    ]
+    assert (found[1].old, found[1].new) == (16, 32)
+    assert str(found).splitlines() == [
+        "~ steps: 10 → 10.0",
+        "~ model.hidden: 16 → 32",
+        "- model.layers[0].n: 1",
+        "+ model.layers[1]: ConfigDict({'n': 2})",
+        "~ twice: cfg.ref.steps * 2 → cfg.ref.steps * 3",
+        "+ new: ConfigDict({'a': 1})",
+    ]
+    assert "test_compare.py" in found[1].origin
+    assert len(konfig.diff(cfg, other, ignore=["model", "new", "twice"])) == 1
+    assert [e.path for e in konfig.diff(cfg, other, ignore="**.n")][1] == "model.hidden"
+
+
+def test_another_target_is_one_difference(cfg):
+    other = konfig.deepcopy(cfg)
+    other.model = L.Other(x=1)
+    (entry,) = konfig.diff(cfg, other)
+    assert (entry.path, entry.kind) == ("model", "target_changed")
+
+
+@pytest.mark.spec("konfig-132")
+def test_fingerprints_do_not_depend_on_order_laziness_or_json():
+    one = ConfigDict(a=1, m=T.SimpleNamespace(x=1, y=(1.5, float("nan"))))
+    other = ConfigDict(m=L.SimpleNamespace(y=(1.5, float("nan")), x=1), a=1)
+    back = konfig.from_json(konfig.to_json(one))
+    assert konfig.fingerprint(one) == konfig.fingerprint(other)
+    assert konfig.fingerprint(one) == konfig.fingerprint(back)
+    assert konfig.same(one, back)
+
+
+def test_fingerprints_tell_types_sharing_and_references_apart():
+    node = ConfigDict(x=1)
+    configs = [
+        ConfigDict(a=1),
+        ConfigDict(a=1.0),
+        ConfigDict(a=True),
+        ConfigDict(a="1"),
+        ConfigDict(a=[1]),
+        ConfigDict(a=(1,)),
+        ConfigDict(a=node, b=node),
+        ConfigDict(a=node, b={"x": 1}),
+    ]
+    with_ref = ConfigDict(a=1, b=1)
+    configs.append(konfig.deepcopy(with_ref))
+    with_ref.b = with_ref.ref.a
+    configs.append(with_ref)
+    assert len({konfig.fingerprint(cfg) for cfg in configs}) == len(configs)
+    plain = konfig.fingerprint(configs[-2])
+    assert konfig.fingerprint(with_ref, refs="resolve") == plain
+
+
+def test_what_is_excluded_does_not_count(cfg):
+    other = konfig.deepcopy(cfg)
+    other.workdir = "/elsewhere"
+    other.model.layers[0].n = 7
+    exclude = ["workdir", "**.n"]
+    assert konfig.fingerprint(cfg) != konfig.fingerprint(other)
+    assert konfig.fingerprint(cfg, exclude=exclude) == konfig.fingerprint(
+        other, exclude=exclude
+    )
+    assert len(konfig.fingerprint(cfg, length=64)) == 64
+    with pytest.raises(konfig.ConfigValueError, match="1 to 64"):
+        konfig.fingerprint(cfg, length=0)
+
+
+@pytest.mark.slow
+@pytest.mark.spec("konfig-132")
+def test_fingerprints_are_the_same_in_every_process():
+    code = (
+        "import konfig\n"
+        "cfg = konfig.ConfigDict(a={'x': 1, 'y': {1, 2, 3}}, s=frozenset('abc'))\n"
+        "cfg.b = cfg.ref.a.x * 2\n"
+        "print(konfig.fingerprint(cfg))\n"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            check=True,
+            capture_output=True,
+            text=True,
+            env={"PYTHONHASHSEED": seed},
+        ).stdout.strip()
+        for seed in ("1", "2")
+    }
+    # Written down when it was first computed: a change breaks stored run names.
+    assert found == {"PINNED"}

@@ -1,0 +1,235 @@
+"""Config files, their arguments, and the command line."""
+
+import gc
+import sys
+import textwrap
+import weakref
+
+import pytest
+
+import konfig
+from konfig import ConfigDict
+from konfig.cli import parse
+
+FILE = """
+import dataclasses
+import konfig
+
+with konfig.imports():
+    import types as T
+
+@dataclasses.dataclass
+class Args:
+    size: str = "S"
+    n: int = 3
+    dims: tuple[int, ...] = (1, 2)
+
+def get_config(args: Args):
+    cfg = konfig.ConfigDict(aux=args, n=args.n, flag=False, name="x")
+    cfg.model = T.SimpleNamespace(hidden=16)
+    cfg.twice = cfg.ref.n * 2
+    return cfg
+
+def other():
+    return konfig.ConfigDict(which="other")
+
+def keywords(size="S", n=3, *, deep: bool = False):
+    return konfig.ConfigDict(size=size, n=n, deep=deep)
+
+def not_a_config():
+    return 3
+
+def fails():
+    raise KeyError("mine")
+
+def needs(a, b=1):
+    return konfig.ConfigDict(a=a)
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "vit.py"
+    path.write_text(FILE)
+    return str(path)
+
+
+@pytest.mark.case("007")
+def test_loading_with_overrides_is_one_call(file):
+    cfg = konfig.load(file, ["n=5", "model.hidden=4"])
+    assert (cfg.n, cfg.twice, cfg.model.hidden) == (5, 10, 4)
+    assert konfig.load_config(file, args={"n": 7}).twice == 14
+
+
+def test_a_source_is_built_once(file):
+    source = konfig.ConfigSource(file, overrides=("n=5",))
+    assert source.build() is source.build()
+    assert source == konfig.ConfigSource(file, overrides=("n=5",))
+
+
+@pytest.mark.spec("konfig-117")
+def test_arguments_follow_the_file(file):
+    assert konfig.load(f"{file}:size=L,n=4,dims=[3,4]").aux == {
+        "size": "L",
+        "n": 4,
+        "dims": (3, 4),
+    }
+    assert konfig.load(f"{file}@keywords:size=5,deep=yes") == {
+        "size": "5",
+        "n": 3,
+        "deep": True,
+    }
+    with pytest.raises(konfig.OverrideError, match="value is missing"):
+        konfig.load(f"{file}:size")
+
+
+@pytest.mark.spec("konfig-118", "konfig-119", "konfig-120")
+def test_arguments_are_typed(file):
+    with pytest.raises(konfig.OverrideError, match="expected int, got 'abc'"):
+        konfig.load(file, ["__args__.n=abc"])
+    assert konfig.load(file, ["__args__.dims[0]=3"]).aux.dims == (3, 2)
+    with pytest.raises(konfig.OverrideError, match="arguments: size, n, dims"):
+        konfig.load(file, ["__args__.nope=1"])
+    with pytest.raises(konfig.ConfigFileError, match="needs the arguments a"):
+        konfig.load(f"{file}@needs")
+
+
+@pytest.mark.spec("konfig-121")
+def test_files_do_not_see_each_other(file, tmp_path):
+    konfig.load(file)
+    (tmp_path / "second.py").write_text("x = 1\ndef get_confg():\n    pass\n")
+    with pytest.raises(konfig.ConfigFileError, match="did you mean 'get_confg'"):
+        konfig.load(tmp_path / "second.py")
+
+
+def test_other_functions_and_modules(file, tmp_path, monkeypatch):
+    assert konfig.load(f"{file}@other").which == "other"
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert konfig.load_config("vit:other").which == "other"
+    assert konfig.load_config("vit").n == 3
+    with pytest.raises(konfig.ConfigFileError, match="no config file or module"):
+        konfig.load_config("vit_nope")
+
+
+def test_faulty_files_are_named(file, tmp_path):
+    with pytest.raises(konfig.ConfigFileError, match=r"did you mean 'vit.py'"):
+        konfig.load(tmp_path / "vitt.py")
+    with pytest.raises(konfig.ConfigValueError, match="gave int, not a config"):
+        konfig.load(f"{file}@not_a_config")
+    with pytest.raises(KeyError) as error:
+        konfig.load(f"{file}@fails")
+    assert type(error.value) is KeyError
+    assert f"while running fails of {file}" in error.value.__notes__[0]
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    with pytest.raises(SyntaxError) as caught:
+        konfig.load(tmp_path / "broken.py")
+    assert "broken.py" in caught.value.__notes__[0]
+
+
+def test_a_json_file_is_a_source_of_untrusted_data(file, tmp_path):
+    konfig.save(konfig.load(file), tmp_path / "config.json")
+    cfg = konfig.load_config(tmp_path / "config.json", overrides=["n=5"])
+    assert cfg.twice == 10
+    with pytest.raises(konfig.UnsafeTargetError):
+        konfig.resolve(cfg)
+    assert konfig.resolve(cfg, trusted=True).twice == 10
+    with pytest.raises(konfig.ConfigFileError, match="takes no arguments"):
+        konfig.load_config(f"{tmp_path}/config.json:n=5")
+
+
+@pytest.mark.spec("konfig-124")
+def test_locals_of_the_config_function_are_not_kept():
+    class Big:
+        pass
+
+    def get_config():
+        big = Big()
+        refs.append(weakref.ref(big))
+        return ConfigDict(a={"b": 1})
+
+    refs = []
+    cfg = get_config()
+    gc.collect()
+    assert refs[0]() is None
+    assert cfg.a.b == 1
+
+
+def test_names_of_the_file_can_be_used_on_the_command_line(file):
+    cfg = konfig.load(file, ["model=py::T.SimpleNamespace(hidden=9)"])
+    assert konfig.resolve(cfg).model.hidden == 9
+
+
+@pytest.mark.spec("konfig-111")
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["--cfg={}", "--cfg.n=5", "--cfg.name=y"],
+        ["--cfg.n=5", "--cfg.name=y", "--cfg={}"],
+        ["{}", "n=5", "name=y"],
+        ["n=5", "{}", "--cfg.name=y"],
+        ["--cfg", "{}", "--cfg.n", "5", "--cfg.name", "y"],
+        ["--cfg.n", "5", "{}", "name=y"],
+    ],
+)
+def test_both_spellings_in_any_order(file, argv):
+    source, rest = parse([word.format(file) for word in argv])
+    cfg = source.build()
+    assert (cfg.n, cfg.name, rest) == (5, "y", [])
+
+
+@pytest.mark.spec("konfig-103")
+@pytest.mark.case("022", "023")
+def test_values_behind_a_space_and_bare_flags(file):
+    def build(*argv):
+        return parse([file, *argv])[0].build()
+
+    assert build("--cfg.model.hidden", "12").model.hidden == 12
+    assert build("--cfg.n", "-3").twice == -6
+    assert build("--cfg.flag").flag is True
+    assert build("--cfg.flag", "--cfg.n=4").flag is True
+    assert build("--cfg.flag=1", "--nocfg.flag").flag is False
+    with pytest.raises(konfig.OverrideError, match="value is missing"):
+        build("--cfg.n")
+    source, _ = parse(["--cfg.flag", file])
+    assert source.build().flag is True
+
+
+def test_what_is_not_about_the_config_is_left(file):
+    source, rest = parse(["--x=1", file, "word", "--", "n=5"])
+    assert rest == ["--x=1", "word", "n=5"]
+    assert source.build().n == 3
+    with pytest.raises(konfig.OverrideError, match="two config files"):
+        parse([f"--cfg={file}", "--cfg=other.py"])
+
+
+def test_a_missing_file_flag(file):
+    with pytest.raises(konfig.OverrideError, match="--cfg is required"):
+        parse(["--cfg.n=5"])
+    assert parse(["a", "b"], name="cfg")[0].path == "a"
+    assert parse(["--verbose"], required=False) == (None, ["--verbose"])
+    with pytest.raises(konfig.OverrideError, match="--conf names none"):
+        parse(["--conf.n=5"], name="conf", required=False)
+    with pytest.raises(konfig.OverrideError, match="column 3"):
+        parse([file, "--cfg.n..x=5"])
+
+
+def test_relative_origins_point_into_the_file(tmp_path, monkeypatch):
+    (tmp_path / "small.py").write_text(
+        textwrap.dedent(
+            """
+            import konfig
+
+            def get_config():
+                return konfig.ConfigDict(a=1)
+            """
+        )
+    )
+    monkeypatch.chdir(tmp_path)
+    cfg = konfig.load("small.py")
+    with pytest.raises(AttributeError, match=r"created: small.py:5 in get_config"):
+        cfg.b  # noqa: B018
+
+
+def test_no_argv_means_that_of_the_process(file, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["prog", file, "n=9"])
+    assert parse()[0].build().n == 9
