@@ -303,7 +303,7 @@ def test_names_of_the_file_come_first(cfg):
         ("f.g(1)(2)", "only a name can be called"),
         ("f.g(*a.b)", r"\* cannot stand here"),
         ("f.g(**a.b)", r"\*\* cannot stand here"),
-        ("lambda: 1", "only names"),
+        ("lambda: 1", "invalid syntax"),
         ("-a.b", "only numbers"),
     ],
 )
