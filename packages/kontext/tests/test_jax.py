@@ -36,6 +36,15 @@ def test_jax_key_paths_become_paths():
     assert paths == {"a[0].x": 1, "k[0]": 2, "k[1].c": 3}
 
 
+def test_paths_become_jax_key_paths():
+    tree = {"a": [Registered(1)], "k": Keyless(2, {"c": 3}), "m": {4: (5,)}}
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    for key_path, _ in leaves:
+        assert Path.from_jax_path(key_path).as_jax(like=tree) == key_path
+    with pytest.raises(kontext.PathTypeError, match="that is called 'y'"):
+        kontext.parse("a[0].y").as_jax(like=tree)
+
+
 def test_flat_leaves_are_those_of_jax():
     tree = {"b": [Registered(1)], "a": Keyless(2, {"c": 3}), "n": None}
     leaves, _ = jax.tree_util.tree_flatten_with_path(tree)

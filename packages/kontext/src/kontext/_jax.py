@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from kontext._errors import PathTypeError
-from kontext._parts import Part, normalize_part
+from kontext._format import format_parts
+from kontext._parts import Part, Parts, normalize_part
 
 
 def part_of_jax_key(entry: Any) -> Part:
@@ -28,6 +29,34 @@ def part_of_jax_key(entry: Any) -> Part:
         f"not an entry of a JAX key path: {type(entry).__name__} {entry!r:.60}\n"
         "  expected an attribute 'key', 'name' or 'idx'"
     )
+
+
+def jax_key_path(parts: Parts, like: Any) -> tuple[Any, ...]:
+    """The key path by which JAX names `parts` in `like`.
+
+    Raises:
+      PathTypeError: If JAX sees no such place in `like`.
+    """
+    jax = sys.modules.get("jax")
+    entries = []
+    node = like
+    for depth, part in enumerate(parts):
+        below = [] if jax is None else _one_level(jax, node)[0]
+        for key_path, value in below:
+            if key_path and _same(part_of_jax_key(key_path[0]), part):
+                entries.append(key_path[0])
+                node = value
+                break
+        else:
+            raise PathTypeError(
+                f"JAX sees nothing below {format_parts(parts[:depth])!r} "
+                f"that is called {format_parts((part,))!r}"
+            )
+    return tuple(entries)
+
+
+def _same(one: Part, other: Part) -> bool:
+    return type(one) is type(other) and one == other
 
 
 def registered_children(node: Any) -> list[tuple[Part, Any]] | None:

@@ -2,26 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-import cmath
-import re
-
-from kontext._errors import PathSyntaxError
 from kontext._parts import DOUBLE_STAR, STAR, Part, Parts, Wildcard, is_axes
+from kontext._scanner import INT, WORD, Scanner
 
-_WORD = re.compile(r"[A-Za-z0-9_\x80-\U0010ffff]+")
-_INT_TEXT = r"[+-]?(?:0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|[0-9][0-9_]*)"
-_INT = re.compile(_INT_TEXT)
-_DECIMAL = r"(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?"
-_NUMBER = re.compile(
-    rf"[+-]?{_DECIMAL}(?:[jJ]|[+-]{_DECIMAL}[jJ])"
-    rf"|{_INT_TEXT}(?![0-9.eEjJ])"
-    rf"|[+-]?{_DECIMAL}"
-)
-_QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
-_ESCAPE = re.compile(
-    r"\\(?:([\\'\"abfnrtvxuUN]|[0-3][0-7]{0,2}|[4-7][0-7]?(?![0-7]))|.)"
-)
 _CONSTANTS = {"True": True, "False": False, "None": None}
 
 
@@ -56,13 +39,12 @@ def _names_and_indices(text: str) -> Parts | None:
     return tuple(parts)
 
 
-class _Parser:
-    """Recursive descent over one text; `pos` is where the next token begins."""
+class _Parser(Scanner):
+    """Recursive descent over one text."""
 
     def __init__(self, text: str, *, glob: bool) -> None:
-        self.text = text
+        super().__init__(text)
         self.glob = glob
-        self.pos = 0
 
     def parse(self) -> Parts:
         self.skip_blanks()
@@ -82,28 +64,6 @@ class _Parser:
             self.skip_blanks()
         return tuple(parts)
 
-    # Tokens.
-
-    def peek(self) -> str:
-        return self.text[self.pos : self.pos + 1]
-
-    def skip_blanks(self) -> None:
-        while self.peek() in (" ", "\t"):
-            self.pos += 1
-
-    def accept(self, token: str) -> bool:
-        """Steps over `token` and the blanks after it, if it is next."""
-        if not self.text.startswith(token, self.pos):
-            return False
-        self.pos += len(token)
-        self.skip_blanks()
-        return True
-
-    def fail(self, reason: str, column: int | None = None) -> PathSyntaxError:
-        return PathSyntaxError(
-            self.text, self.pos if column is None else column, reason
-        )
-
     # Parts outside of brackets.
 
     def dotted(self) -> Part:
@@ -113,7 +73,7 @@ class _Parser:
             return self.wildcard()
         if char and char in "+-0123456789":
             return self.dotted_index()
-        word = _WORD.match(self.text, self.pos)
+        word = WORD.match(self.text, self.pos)
         if word is None:
             raise self.fail(self.why_no_name())
         name = word.group()
@@ -125,11 +85,11 @@ class _Parser:
         return name
 
     def dotted_index(self) -> int:
-        number = _INT.match(self.text, self.pos)
+        number = INT.match(self.text, self.pos)
         if number is None:
             raise self.fail("expected digits after the sign")
         start, self.pos = self.pos, number.end()
-        rest = _WORD.match(self.text, self.pos)
+        rest = WORD.match(self.text, self.pos)
         if rest is not None:
             word = number.group() + rest.group()
             raise self.fail(f"{word!r} is not a name: write [{word!r}]", start)
@@ -173,7 +133,7 @@ class _Parser:
             )
         if stars > 2:
             raise self.fail("expected * or **", start)
-        if _WORD.match(self.text, self.pos):
+        if WORD.match(self.text, self.pos):
             raise self.fail("partial globs such as '*name' are not supported", start)
         return STAR if stars == 1 else DOUBLE_STAR
 
@@ -272,35 +232,8 @@ class _Parser:
         self.skip_blanks()
         return number
 
-    def number(self) -> Part:
-        number = _NUMBER.match(self.text, self.pos)
-        if number is None:
-            raise self.fail("expected a number")
-        literal, start = number.group(), self.pos
-        self.pos = number.end()
-        if _WORD.match(self.text, self.pos) or self.peek() == ".":
-            raise self.fail("this is not a number; a text key must be quoted", start)
-        if _INT.fullmatch(literal):
-            return self.to_int(literal, start)
-        try:
-            value = complex(literal) if literal[-1] in "jJ" else float(literal)
-        except ValueError:
-            raise self.fail(f"{literal!r} is not a number", start) from None
-        if not cmath.isfinite(value):
-            raise self.fail("a number in a path must be finite", start)
-        return value
-
-    def to_int(self, literal: str, start: int) -> int:
-        try:
-            return int(literal, 0)
-        except ValueError:
-            reason = f"{literal!r} is not an integer"
-            if literal.lstrip("+-0_").isdigit():
-                reason += ": leading zeros are not allowed"
-            raise self.fail(reason, start) from None
-
     def word(self) -> Part:
-        match = _WORD.match(self.text, self.pos)
+        match = WORD.match(self.text, self.pos)
         if match is None:
             got = repr(self.peek()) if self.peek() else "the end"
             raise self.fail(f"expected a key, got {got}")
@@ -319,24 +252,3 @@ class _Parser:
             )
         self.pos = match.end()
         return _CONSTANTS[word]
-
-    def string(self, *, raw: bool) -> str:
-        start = self.pos
-        quoted = _QUOTED.match(self.text, self.pos)
-        if quoted is None:
-            raise self.fail("this quote is never closed")
-        self.pos = quoted.end()
-        literal = quoted.group()
-        if raw or "\\" not in literal:
-            return literal[1:-1]
-        for escape in _ESCAPE.finditer(literal):
-            if escape.group(1) is None:
-                raise self.fail(
-                    f"unknown escape {escape.group()}: double the backslash, "
-                    "or write r'...'",
-                    start + escape.start(),
-                )
-        try:
-            return ast.literal_eval(literal.replace("\n", "\\n"))
-        except (SyntaxError, ValueError):
-            raise self.fail("this text has a broken escape", start) from None

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias, overload
 
 from kontext._errors import PathTypeError
 from kontext._format import format_parts
-from kontext._jax import part_of_jax_key
+from kontext._jax import jax_key_path, part_of_jax_key
 from kontext._parser import parse_parts
 from kontext._parts import MISSING, Part, Parts, has_wildcard, normalize_parts
 from kontext._read import lookup_error, read
@@ -76,6 +76,17 @@ class Path:
           PathTypeError: If an entry has none, or its key cannot be part of a path.
         """
         return cls(*map(part_of_jax_key, key_path))
+
+    def as_jax(self, *, like: Any) -> tuple[Any, ...]:
+        """The key path of `jax.tree_util` for this path.
+
+        Args:
+          like: The tree that the path is about: its types decide about the entries.
+
+        Raises:
+          PathTypeError: If JAX sees no such place in `like`.
+        """
+        return jax_key_path(self.parts, like)
 
     # The value.
 

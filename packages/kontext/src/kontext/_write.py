@@ -43,8 +43,9 @@ def set_all(targets: list[Target], value: Any) -> None:
       PathTypeError: If the parent of a target is immutable; nothing is written.
     """
     for target in targets:
-        refuse_fixed(target)
-        _refuse_other_length(target, value)
+        if type(target.parent) is not dict:
+            refuse_fixed(target)
+            _refuse_other_length(target, value)
     written = []
     try:
         for target in targets:
@@ -80,6 +81,9 @@ def _has_items(node: Any, part: Part) -> bool:
 
 
 def _set(target: Target, value: Any) -> None:
+    if type(target.parent) is dict:
+        target.parent[target.part] = nested(target.missing, value)
+        return
     try:
         _set_child(target.parent, target.part, nested(target.missing, value))
     except AttributeError as error:
