@@ -175,3 +175,12 @@ def test_get_from_reads_a_context():
     assert parse("b").get_from({}, default=3) == 3
     with pytest.raises(KeyError):
         parse("b").get_from({}, ...)
+
+
+def test_get_from_lists_the_context_on_request():
+    context = {"a": {"x": 1}, "b": ["s"], **{f"k{i}": i for i in range(30)}}
+    with pytest.raises(KeyError) as caught:
+        parse("z").get_from(context, err_spec=True)
+    lines = caught.value.__notes__[0].splitlines()
+    assert lines[:3] == ["the context holds", "  a.x: int", "  b[0]: str"]
+    assert lines[-1] == "  … (+12 more)"

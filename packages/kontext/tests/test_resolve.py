@@ -204,5 +204,11 @@ def test_error_inside_the_context_names_the_key():
 def test_mapping_of_paths_resolves_and_keeps_none():
     paths = {"a": "batch.image", "b": None, "c": ["preds.b0"]}
     assert resolve_from_keypaths(CONTEXT, paths) == {"a": 1, "b": None, "c": [4]}
-    with pytest.raises(RequiredKeyError):
+    with pytest.raises(RequiredKeyError) as required:
         resolve_from_keypaths(CONTEXT, {"a": REQUIRED})
+    assert str(required.value) == (
+        "required key 'a' is not set\n  set it to a path into the context"
+    )
+    with pytest.raises(PathLookupError) as missing:
+        resolve_from_keypaths(CONTEXT, {"a": "zz"})
+    assert str(missing.value).startswith("a key names nothing in the context\n")

@@ -134,6 +134,7 @@ class RequiredKeyError(PathError, ValueError):
     """Keys of a component were left `REQUIRED`.
 
     Attributes:
+      owner: The class of the component; empty for keys without one.
       names: The fields that have to be set.
     """
 
@@ -148,11 +149,12 @@ class RequiredKeyError(PathError, ValueError):
         shown = ", ".join(map(repr, self.names))
         example = ", ".join(f"{name}='batch...'" for name in self.names[:3])
         several = len(self.names) > 1
+        prefix = f"{self.owner}: " if self.owner else ""
+        how = f": {self.owner}({example})" if self.owner else ""
         return (
-            f"{self.owner}: required key{'s' if several else ''} {shown} "
+            f"{prefix}required key{'s' if several else ''} {shown} "
             f"{'are' if several else 'is'} not set\n"
-            f"  set {'them' if several else 'it'} to a path into the context: "
-            f"{self.owner}({example})"
+            f"  set {'them' if several else 'it'} to a path into the context{how}"
         )
 
 

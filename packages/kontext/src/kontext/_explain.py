@@ -6,8 +6,9 @@ from typing import Any
 
 from kontext._errors import Explanation
 from kontext._format import describe_part, format_child, format_parts
-from kontext._nodes import Kind, axes_fit, field_names, kind_of
-from kontext._parts import Parts, is_axes
+from kontext._match import matches
+from kontext._nodes import Kind, axes_fit, children, field_names, kind_of
+from kontext._parts import DOUBLE_STAR, Parts, is_axes
 from kontext._suggest import suggest_paths
 
 _MAX_NAMES = 20
@@ -64,6 +65,22 @@ def _public_names(node: Any) -> list[str]:
             if isinstance(value, property):
                 names[name] = None
     return [name for name in names if not name.startswith("_")]
+
+
+def outline(root: Any) -> str:
+    """The leaves of a context with their types, as many as a screen takes."""
+    leaves = [m for m in matches(root, (DOUBLE_STAR,)) if children(m.value) is None]
+    lines = [f"  {format_parts(m.parts)}: {_kind_of_leaf(m.value)}" for m in leaves]
+    more = len(lines) - _MAX_NAMES
+    if more > 0:
+        lines[_MAX_NAMES:] = [f"  … (+{more} more)"]
+    return "\n".join(["the context holds", *lines])
+
+
+def _kind_of_leaf(leaf: Any) -> str:
+    if kind_of(type(leaf)) is Kind.ARRAY:
+        return f"{leaf.dtype}{list(leaf.shape)}"
+    return type(leaf).__name__
 
 
 def _contents(node: Any, part: Any, names: list[Any]) -> str:

@@ -9,6 +9,7 @@ from functools import lru_cache, total_ordering
 from typing import Any, ClassVar, TypeAlias, overload
 
 from kontext._errors import PathTypeError
+from kontext._explain import outline
 from kontext._format import format_parts
 from kontext._jax import jax_key_path, part_of_jax_key
 from kontext._parser import parse_parts
@@ -221,14 +222,17 @@ class Path:
         Args:
           context: Nested data.
           default: What to return if nothing is there; `...` stands for no default.
-          err_spec: Accepted for Kauldron's callers; errors always tell what exists.
+          err_spec: Whether the error also lists the leaves of the whole context.
         """
         parts = single_place(self).parts
         found = read(context, parts)
         if found is not MISSING:
             return found
         if default is MISSING or default is ...:
-            raise lookup_error(context, parts)
+            error = lookup_error(context, parts)
+            if err_spec:
+                error.add_note(outline(context))
+            raise error
         return default
 
     def set_in(self, context: Any, value: Any, *, create: bool = False) -> list[str]:

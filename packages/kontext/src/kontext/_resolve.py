@@ -95,8 +95,8 @@ def resolve_from_keypaths(context: Any, paths: Mapping[str, Any]) -> dict[str, A
     """
     missing = required_among(dict(paths))
     if missing:
-        raise RequiredKeyError("keys", missing)
-    return _resolve(context, paths, "keys")
+        raise RequiredKeyError("", missing)
+    return _resolve(context, paths, "")
 
 
 def _resolve(
@@ -122,7 +122,8 @@ def _resolve(
         try:
             values[name] = map_keys(look_up, tree)
         except Exception as error:
-            error.add_note(f"while reading the key {name!r} of {owner}")
+            of_owner = f" of {owner}" if owner else ""
+            error.add_note(f"while reading the key {name!r}{of_owner}")
             raise
     if failures:
         raise _all_failures(owner, failures)
@@ -146,7 +147,8 @@ def _explain_all(
     owner: str, failures: list[tuple[str, PathLookupError]]
 ) -> Explanation:
     several = f"{len(failures)} keys name" if len(failures) > 1 else "a key names"
-    blocks = [f"{owner}: {several} nothing in the context"]
+    prefix = f"{owner}: " if owner else ""
+    blocks = [f"{prefix}{several} nothing in the context"]
     for name, error in failures[:_MAX_BLOCKS]:
         block = f"key {name!r}: {error}"
         blocks.append("\n".join(f"  {line}" for line in block.split("\n")))
