@@ -90,6 +90,7 @@ def main(rank, port, workdir):
     report["failed save"] = failing_commit(session, rank == 0)
     multihost_utils.sync_global_devices("all have failed")
     report["after it"] = session.steps()
+    multihost_utils.sync_global_devices("all have listed")
     if rank == 0:
         os.truncate(session.root / "step_000000002" / "state" / "_METADATA", 10)
     multihost_utils.sync_global_devices("damage is done")

@@ -239,6 +239,19 @@ def test_a_reader_moves_nothing(workdir, caplog):
     assert _newest(workdir).is_dir()
 
 
+def test_a_step_that_cannot_be_moved_is_left_and_passed_over(
+    workdir, caplog, monkeypatch
+):
+    def rename(self, target):
+        raise PermissionError("not yours")
+
+    os.truncate(_data_file(_newest(workdir)), 5)
+    monkeypatch.setattr(Path, "rename", rename)
+    with caplog.at_level(logging.WARNING, logger="ktrain"):
+        assert _open(workdir).restore(_LIKE).step == 10
+    assert "left in place (not yours)" in caplog.text
+
+
 def _open_to_read(workdir):
     return Checkpointer(save_interval_steps=1, workdir=workdir).open(primary=False)
 

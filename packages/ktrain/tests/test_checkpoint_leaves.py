@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ktrain import _errors
 from ktrain.checkpoint import Checkpointer, _leaves, read_arrays
 
 
@@ -88,6 +89,7 @@ def _leaf_kinds() -> dict[str, Any]:
         "key": jax.random.key(3),
         "keys": jax.random.split(jax.random.key(4, impl="rbg"), 5),
         "no_elements": jnp.zeros((0, 3), jnp.bfloat16),
+        "no_keys": jax.random.split(jax.random.key(1, impl="rbg"), (2, 0)),
         "host_f64": values,
         "host_bf16": values.astype(ml_dtypes.bfloat16),
         "host_scalar": np.float64(0.1),
@@ -124,6 +126,16 @@ def test_every_kind_of_leaf_comes_back_bit_identical(tmp_path):
     jax.tree.map(_assert_same, restored, state)
     keys = jax.random.uniform(restored["keys"][2]), jax.random.uniform(state["keys"][2])
     assert keys[0] == keys[1]
+
+
+@pytest.mark.parametrize("wrong", ["text", object(), b"bytes"])
+def test_a_leaf_that_is_no_array_is_named_before_anything_is_written(tmp_path, wrong):
+    session = Checkpointer(save_interval_steps=1, workdir=tmp_path).open()
+    with pytest.raises(_errors.CheckpointError) as error:
+        session.save(1, {"ok": jnp.ones(1), "wrong": [wrong]}, data=None)
+    assert str(error.value).startswith("wrong[0] has no place in a checkpoint")
+    assert f"got:      {type(wrong).__name__}" in str(error.value)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_abstract_arrays_say_enough_to_restore(tmp_path):

@@ -68,7 +68,8 @@ class Checkpointer(RootBound):
         Args:
           primary: This process writes. Without it nothing is ever created, renamed or
             deleted (with several processes: exactly one is primary).
-          processes: How many processes save and restore together.
+          processes: How many processes save and restore together, in a folder that all
+            of them see.
 
         Returns:
           A session; use it with `with`, or `close` it.

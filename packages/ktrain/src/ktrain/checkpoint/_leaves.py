@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ktrain import spec
+from ktrain import _errors, spec
 
 _PYTHON_NUMBERS = frozenset({bool, int, float, complex})
 
@@ -66,7 +66,18 @@ def leaf_spec(leaf: Any) -> LeafSpec:
 
 
 def leaf_specs(leaves: Mapping[str, Any]) -> dict[str, LeafSpec]:
-    """Gives the spec of every leaf."""
+    """Gives the spec of every leaf.
+
+    Raises:
+      CheckpointError: A leaf is neither an array nor a number.
+    """
+    for name, leaf in leaves.items():
+        if not (hasattr(leaf, "dtype") or type(leaf) in _PYTHON_NUMBERS):
+            raise _errors.CheckpointError(
+                f"{name} has no place in a checkpoint\n"
+                f"  got:      {type(leaf).__name__} {leaf!r:.60}\n"
+                "  expected: an array or a number"
+            )
     return {name: leaf_spec(leaf) for name, leaf in leaves.items()}
 
 
@@ -127,8 +138,13 @@ def from_store(value: Any, leaf: LeafSpec, like: Any) -> Any:
 
 
 def empty_array(leaf: LeafSpec) -> np.ndarray:
-    """Gives the array of a spec that has no elements."""
-    return np.zeros(leaf.shape, np.dtype(leaf.dtype))
+    """Gives what would have been read of a spec that has no elements."""
+    import jax
+
+    if leaf.key_impl is None:
+        return np.zeros(leaf.shape, np.dtype(leaf.dtype))
+    keys = jax.random.split(jax.random.key(0, impl=leaf.key_impl), leaf.shape)
+    return np.asarray(jax.random.key_data(keys))
 
 
 def _is_key(leaf: Any) -> bool:

@@ -175,16 +175,21 @@ class Reader:
     def _set_aside(self, damages: list[Damage], good: int) -> None:
         for step, problem in damages:
             folder = _steps.folder_of(self.root, step)
-            moved = "left in place"
-            if self.group.primary:
-                moved = f"moved to {_steps.quarantine(folder, problem.reason).name}"
             _log.warning(
                 "checkpoint %s is damaged (%s); %s; going on from step %d",
                 folder,
                 problem,
-                moved,
+                self._move(folder, problem.reason),
                 good,
             )
+
+    def _move(self, folder: Path, reason: str) -> str:
+        if not self.group.primary:
+            return "left in place"
+        try:
+            return f"moved to {_steps.quarantine(folder, reason).name}"
+        except OSError as error:
+            return f"left in place ({error})"
 
     def _unusable(self, damages: list[Damage]) -> _errors.CheckpointError:
         lines = [f"  {damage}" for damage in damages[:5]]

@@ -41,13 +41,14 @@ class Snapshot:
     ) -> Snapshot:
         """Takes a snapshot; copies the arrays if `to_host`, else refers to them."""
         named = _leaves.named_leaves(state)
+        leaves = _leaves.leaf_specs(named)
         if to_host:
             _leaves.start_transfer(named)
         detach = _leaves.to_host if to_host else _leaves.to_store
         return cls(
             step=step,
             arrays={name: detach(leaf) for name, leaf in named.items()},
-            leaves=_leaves.leaf_specs(named),
+            leaves=leaves,
             extras=extras,
         )
 
@@ -123,6 +124,8 @@ class Writer:
             raise RuntimeError("another process failed; see its log")
 
     def _retire(self) -> None:
+        if self.max_to_keep is None:
+            return
         steps = _steps.committed(self.root)
         for step in _retention.surplus(steps, self.max_to_keep):
             try:

@@ -83,9 +83,7 @@ def discard(folder: Path) -> None:
     """Deletes a step: first it ceases to be a step, then its files go."""
     if not folder.is_dir():
         return
-    _mark(folder)
-    (folder / _manifest.NAME).unlink(missing_ok=True)
-    _manifest.sync(folder)
+    _unlist(folder)
     for path in folder.iterdir():
         if path.name == _manifest.INCOMPLETE:
             continue
@@ -131,6 +129,16 @@ def _is_leftover(folder: Path) -> bool:
         return False
     unfinished = all(name.endswith(_UNFINISHED_ARRAYS) for name in names)
     return unfinished or _manifest.INCOMPLETE in names
+
+
+def _unlist(folder: Path) -> None:
+    manifest = folder / _manifest.NAME
+    if manifest.exists():
+        # One rename unlists and marks, and needs no space on a disk that is full.
+        manifest.replace(folder / _manifest.INCOMPLETE)
+        _manifest.sync(folder)
+    else:
+        _mark(folder)
 
 
 def _mark(folder: Path) -> None:
