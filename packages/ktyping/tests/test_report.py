@@ -145,3 +145,31 @@ def test_many_readings_are_counted_not_listed():
     assert "  reading 5" in shown
     assert "reading 6" not in shown
     assert "  +4 more readings" in shown
+
+
+def test_a_run_that_differs_names_its_axis_and_both_values():
+    @typechecked
+    def f(x: Shape["*b c"], y: Shape["*b d"]):
+        pass
+
+    with pytest.raises(KTypeCheckError) as caught:
+        f((2, 3, 4), (2, 5, 6))
+    assert caught.value.axis == 1
+    assert "axis 1: *b is (2, 5), but *b = (2, 3) from x axes 0-1" in str(caught.value)
+    assert "expected axes with *b = (2, 3) from x axes 0-1, got 1" in text(
+        f, (2, 3, 4), (2,)
+    )
+
+
+def test_a_union_names_each_member_with_its_reason():
+    @typechecked
+    def f(x: list[Shape["n"]] | Shape["n m"] | None):
+        pass
+
+    lines = text(f, [(3,), (4,)]).splitlines()
+    start = lines.index("None of the alternatives fits:")
+    assert lines[start + 1] == (
+        "  - list[Shape['n']]: axis 0: n is 4, but n = 3 from x[0] axis 0"
+    )
+    assert lines[start + 2].startswith("  - Shape['n m']: list of length 2 is not")
+    assert lines[start + 3] == "  - None: list of length 2 is not None"

@@ -581,3 +581,49 @@ def test_a_decorated_function_can_be_sent_to_another_process():
     assert sent(z(3)).shape == (3,)
     assert refused(sent, z(3, 3)).code == "rank"
     assert pickle.loads(pickle.dumps(project)) is project
+
+
+def test_a_protocol_asks_for_its_members():
+    from typing import Protocol
+
+    class Steps(Protocol):
+        count: int
+
+        def step(self, x): ...
+
+    class Model:
+        count = 3
+
+        def step(self, x):
+            return x
+
+    assert kt.isinstance(Model(), Steps)
+    assert "has no step" in str(refused(checked(Steps), 3j))
+
+
+def test_an_object_whose_shape_raises_is_refused_not_crashed_on():
+    class Bad:
+        dtype = np.dtype("float32")
+
+        @property
+        def shape(self):
+            raise RuntimeError("no shape")
+
+    for _ in range(2):
+        assert refused(checked(Float["n"]), Bad()).code == "backend"
+        assert refused(checked(Float["n"] | None), Bad()).code in ("backend", "type")
+
+
+@pytest.mark.spec("ktyping-23")
+def test_runs_that_broadcast_give_the_shape_of_the_result():
+    @typechecked
+    def add(x: Float["*#b c"], y: Float["*#b c"], wrong: bool = False) -> Float["*b c"]:
+        return x if wrong else x + y
+
+    assert add(z(3, 4), z(2, 3, 4)).shape == (2, 3, 4)
+    assert refused(add, z(3, 4), z(2, 3, 4), wrong=True).subject == "return value"
+
+
+@pytest.mark.spec("ktyping-98")
+def test_sizes_of_numpy_are_sizes():
+    assert kt.isinstance((np.int64(3), 2), kt.Shape["3 2"])

@@ -20,8 +20,10 @@ from ktyping._plain import (
     ClassCheck,
     ClassObject,
     Literals,
+    ProtocolCheck,
     SelfCheck,
     TypeVarCheck,
+    is_protocol,
 )
 from ktyping._records import record_checker
 
@@ -77,16 +79,9 @@ def _class_check(cls: type) -> Checker:
         return ClassCheck(complex, (complex, float, int), "ScalarComplex")
     if cls is int:
         return ClassCheck(int, (int,), "ScalarInt")
-    if _is_plain_protocol(cls):
-        return ANYTHING
+    if is_protocol(cls):
+        return ProtocolCheck(cls)
     return ClassCheck(cls, (cls,))
-
-
-def _is_plain_protocol(cls: type) -> bool:
-    # isinstance is not defined for a protocol that is not runtime_checkable.
-    return getattr(cls, "_is_protocol", False) and not getattr(
-        cls, "_is_runtime_protocol", False
-    )
 
 
 def _build_generic(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Checker:

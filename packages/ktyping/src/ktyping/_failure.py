@@ -70,7 +70,7 @@ def explain_shape(
     match_shape(spec, shape, hypotheses, where, stops)
     inside = [s for s in stops if s.axis < rank and _is_single(spec.terms[s.term])]
     if not inside:
-        return _run_failure(spec, shape, hypotheses, where, stops)
+        return _run_failure(spec, shape, where, stops)
     stop = max(inside, key=lambda s: (s.axis, s.term))
     reason = why_not(spec, stop, shape)
     if reason is None:
@@ -116,34 +116,30 @@ def _rank_failure(spec: d.Spec, shape: Sizes, where: str, expected: str) -> Fail
     )
 
 
-def _run_failure(
-    spec: d.Spec,
-    shape: Sizes,
-    hypotheses: Hypotheses,
-    where: str,
-    stops: list[Stop],
-) -> Failure:
+def _run_failure(spec: d.Spec, shape: Sizes, where: str, stops: list[Stop]) -> Failure:
     """Blames a run of axes (`*b`) that differs from what is bound."""
-    hypothesis = stops[0].hypothesis if stops else hypotheses[0]
-    for term, word in zip(spec.terms, spec.words, strict=True):
+    for stop in sorted(stops, key=lambda s: s.axis, reverse=True):
+        term, word = spec.terms[stop.term], spec.words[stop.term]
         name = term.name if isinstance(term, d.Variadic) else None
-        if name is not None and name in known_sizes(hypothesis):
-            known = known_sizes(hypothesis)[name]
-            bound_by = _by(hypothesis, name)
-            expected = f"{word} = {known}{bound_by}"
-            message = f"the axes of {word} do not fit, because {expected}"
-            code = "size" if len(known) + spec.least <= len(shape) else "rank"
-            return Failure(
-                code=code,
-                where=where,
-                message=message,
-                expected=expected,
-                actual=str(shape),
-                axis=_first_difference(known, shape),
-                spec=spec,
-                shape=shape,
-                depth=8,
-            )
+        known = None if name is None else known_sizes(stop.hypothesis).get(name)
+        if name is None or known is None:
+            continue
+        expected = f"*{name} = {known}{_by(stop.hypothesis, name)}"
+        axes = shape[stop.axis : stop.axis + len(known)]
+        difference = _first_difference(known, axes)
+        if len(axes) < len(known) or difference is None:
+            return _rank_failure(spec, shape, where, f"axes with {expected}")
+        return Failure(
+            code="size",
+            where=where,
+            message=f"axis {stop.axis + difference}: {word} is {axes}, but {expected}",
+            expected=expected,
+            actual=str(axes),
+            axis=stop.axis + difference,
+            spec=spec,
+            shape=shape,
+            depth=8,
+        )
     return _rank_failure(spec, shape, where, f"axes that fit {spec.text!r}")
 
 

@@ -97,18 +97,20 @@ class AnyOf(Checker):
         """Accepts what at least one member accepts."""
         if not self.has_arrays and trial.failures is None:
             return self._first(value, where, hypotheses, trial)
-        own = Trial(trial.values, None, trial.typevars, trial.owner)
-        own.failures = None if trial.failures is None else []
         found: list[Any] = []
+        reasons: list[Failure] = []
         for member in self.members:
-            before = dict(own.typevars)
+            own = Trial(trial.values, None, dict(trial.typevars), trial.owner)
+            own.failures = None if trial.failures is None else []
             matched = member.match(value, where, hypotheses, own)
             found += matched
-            if not matched:
-                own.typevars.clear()
-                own.typevars.update(before)
-        if not found and trial.failures is not None and own.failures:
-            trial.failures.append(self._explain(own.failures))
+            if matched:
+                trial.typevars.update(own.typevars)
+            elif own.failures:
+                deepest = max(own.failures, key=lambda f: f.depth)
+                reasons.append(deepest._replace(expected=repr(member)))
+        if not found and trial.failures is not None and reasons:
+            trial.failures.append(self._explain(reasons))
         return distinct(found)
 
     def _first(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
@@ -119,7 +121,7 @@ class AnyOf(Checker):
 
     def _explain(self, failures: list[Failure]) -> Failure:
         deepest = max(failures, key=lambda f: f.depth)
-        if len(self.members) == 1 or all(f.code == "type" for f in failures):
+        if all(f.code == "type" and f.where == deepest.where for f in failures):
             message = f"{failures[0].actual} is not {self.text}"
             return deepest._replace(message=message, expected=self.text)
         return deepest._replace(alternatives=tuple(failures))
@@ -167,6 +169,46 @@ class ClassObject(Checker):
 
     def __repr__(self) -> str:
         return f"type[{getattr(self.wanted, '__name__', self.wanted)}]"
+
+
+class ProtocolCheck(Checker):
+    """An object with every member that a protocol names."""
+
+    __slots__ = ("cls", "members")
+
+    def __init__(self, cls: type):
+        self.cls = cls
+        self.members = _protocol_members(cls)
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts an object that has the members."""
+        missing = [name for name in self.members if not hasattr(value, name)]
+        if not missing:
+            return hypotheses
+        message = f"{summary(value)} has no {', '.join(missing)}"
+        return trial.fail("type", where, message, repr(self), value)
+
+    def __repr__(self) -> str:
+        return self.cls.__qualname__
+
+
+def is_protocol(cls: type) -> bool:
+    """Whether a class is a protocol, not a class that fulfils one."""
+    return typing.Protocol in cls.__bases__
+
+
+class _NoMembers(typing.Protocol):
+    pass
+
+
+def _protocol_members(cls: type) -> list[str]:
+    names: dict[str, None] = {}
+    for base in reversed(cls.__mro__):
+        if is_protocol(base):
+            names.update(dict.fromkeys(vars(base)))
+            names.update(dict.fromkeys(getattr(base, "__annotations__", {})))
+    never = {*vars(_NoMembers), "__annotations__", "__slots__", "__orig_bases__"}
+    return [n for n in names if n not in never and not n.startswith("_abc_")]
 
 
 class Callables(Checker):

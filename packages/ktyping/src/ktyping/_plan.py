@@ -370,8 +370,11 @@ def _key_of(value: Any, checker: Checker) -> tuple[Any, ...] | None:
     try:
         shape, dtype = value.shape, value.dtype
         hash((shape, dtype))
-    except (AttributeError, TypeError):
-        return (cls,) if not hasattr(value, "shape") else None
+    except AttributeError:
+        return None if hasattr(value, "shape") else (cls,)
+    except Exception:
+        # Foreign objects may raise anything here; then nothing is remembered.
+        return None
     if asks_instance(cls):
         cls = (cls, backend_of(value))
     facts = (cls, shape, dtype)

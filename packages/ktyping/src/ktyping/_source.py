@@ -110,16 +110,18 @@ def _stars(parameter: inspect.Parameter) -> str:
     return "**" if parameter.kind is parameter.VAR_KEYWORD else ""
 
 
+# A look-up asks foreign objects for shape, dtype and hash, which may raise anything;
+# the slow way then decides and reports.
+#
 # Values of these classes have no shape; asking their class is quicker than asking
 # for one.
 PLAIN_CLASSES = frozenset({type(None), bool, int, float, complex, str})
-MISS = (KeyError, AttributeError, TypeError)
 
 _BEGIN = """\
 def begin(mode, {names}):
     try:
         entry = verdicts[{key}]
-    except MISS:
+    except Exception:
         entry = None
     if entry is None:
         return slow(mode, ({names}))
@@ -135,7 +137,7 @@ def finish(mode, scope, result):
         try:
             if {key} in entry.returns:
                 return result
-        except MISS:
+        except Exception:
             pass
     return slow(mode, scope, result)
 """
@@ -163,14 +165,14 @@ def make_begin(
         key="(" + "".join(f"{part}, " for part in parts if part) + ")",
         scope=(_SCOPE if complete else _MORE).format(names=listed),
     )
-    constants = {"MISS": MISS, "PLAIN_CLASSES": PLAIN_CLASSES, **namespace}
+    constants = {"PLAIN_CLASSES": PLAIN_CLASSES, **namespace}
     return _define(source, "<ktyping look-up>", constants)
 
 
 def make_finish(checker: Checker, slow: Callable[..., Any]) -> Callable[..., Any]:
     """Returns the look-up of the verdict on a returned value."""
     key = f"({_key('result', checker)},)"
-    constants = {"MISS": MISS, "PLAIN_CLASSES": PLAIN_CLASSES, "slow": slow}
+    constants = {"PLAIN_CLASSES": PLAIN_CLASSES, "slow": slow}
     return _define(_FINISH.format(key=key), "<ktyping look-up>", constants)
 
 
