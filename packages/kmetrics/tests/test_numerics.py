@@ -82,6 +82,8 @@ def test_the_sum_of_an_array_agrees_with_fsum(size, compiled):
 def test_numbers_of_very_different_size_add_up_without_loss():
     x = jnp.asarray([2.0**24, 1.0, 1.0, -(2.0**24), 2.0**-20], jnp.float32)
     assert sum_to_pair(x).numpy() == 2 + 2.0**-20
+    cancelled = jnp.asarray([2.0**40, 1.0 + 2.0**-23, 2.0**-10, -(2.0**40)])
+    assert sum_to_pair(cancelled).numpy() == 1 + 2.0**-23 + 2.0**-10
 
 
 @pytest.mark.parametrize(

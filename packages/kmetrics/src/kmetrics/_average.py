@@ -29,8 +29,10 @@ class AverageState(State):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "total", _as_pair(self.total))
-        object.__setattr__(self, "count", _as_pair(self.count))
+        for name in ("total", "count"):
+            value = self.__dict__[name]
+            if type(value) is not Pair:
+                self.__dict__[name] = to_pair(value)
 
     @classmethod
     def from_values(
@@ -94,7 +96,3 @@ def host_mean(total: Pair, count: Pair, *, if_empty: Callable[[], float]) -> Any
     nothing = counts == 0
     means = totals / np.where(nothing, 1.0, counts)
     return np.where(nothing, if_empty(), means) if nothing.any() else means
-
-
-def _as_pair(value: Any) -> Any:
-    return value if type(value) is Pair else to_pair(value)

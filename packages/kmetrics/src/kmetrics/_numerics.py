@@ -4,14 +4,13 @@ A pair holds a number as `hi + lo` with `|lo| <= ulp(hi) / 2`, about 48 signific
 bits, on every device and without 64-bit types.
 
 Reference: T. J. Dekker, A floating-point technique for extending the available
-precision (1971), for the pair operations; S. M. Rump, T. Ogita, S. Oishi, Accurate
-floating-point summation I (2008), algorithm 3.2, for the sum of an array.
+precision (1971), for the pair operations; T. Ogita, S. M. Rump, S. Oishi, Accurate sum
+and dot product (2005), algorithm 4.4, for the sum of an array.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 from typing import Any, NamedTuple
 
 import jax
@@ -128,9 +127,7 @@ def sum_to_pair(x: jax.Array) -> Pair:
     """
     if x.dtype == jnp.bool_:
         return to_pair(jnp.sum(x, dtype=jnp.int32))
-    hi, lo = _split(x)
-    total = _sum_float32(hi)
-    return total if _is_exact_float32(x.dtype) else add_pairs(total, _sum_float32(lo))
+    return _normalise(_sum_halves(*_split(x)))
 
 
 def _is_exact_float32(dtype: Any) -> bool:
@@ -150,72 +147,34 @@ def _split(x: jax.Array) -> tuple[jax.Array, jax.Array]:
     return hi, (x - hi.astype(x.dtype)).astype(jnp.float32)
 
 
-# Large enough that most arrays take two passes per axis, small enough that two
-# roundings to a common last place keep all digits of the largest number in a block.
-_BLOCK = 256
-
-
 @jax.custom_jvp
-def _sum_float32(x: jax.Array) -> Pair:
-    if x.size == 0:
-        return zero_pair()
-    # Axis by axis, so that an array that is sharded along its first axis stays there.
-    low = jnp.zeros((), jnp.float32)
-    while x.ndim:
-        length = x.shape[-1]
-        if length > _BLOCK:
-            padding = [(0, 0)] * (x.ndim - 1) + [(0, -length % _BLOCK)]
-            x = jnp.pad(x, padding).reshape(*x.shape[:-1], -1, _BLOCK)
-        if x.shape[-1] == 1:
-            x = x[..., 0]
-            continue
-        x, rest = _sum_blocks(x)
-        low += jnp.sum(rest)
-    return Pair(*_finite_sum(x, low))
+def _sum_halves(hi: jax.Array, lo: jax.Array) -> Pair:
+    zero = np.float32(0)
+    axes = tuple(range(hi.ndim))
+    total, rest = jax.lax.reduce((hi, lo), (zero, zero), _add_halves, axes)
+    return Pair(total, jnp.where(jnp.isfinite(total), rest, 0.0))
 
 
-def _sum_blocks(x: jax.Array) -> Pair:
-    """The sums along the last axis, without error down to 2⁻⁴⁸ of the largest entry.
-
-    A power of two is added and taken away again, so large that what is left of each
-    number is a multiple of one last place: such numbers add up without any error,
-    whatever the order. What was cut off goes the same way once more.
-    """
-    headroom = math.ceil(math.log2(x.shape[-1] + 2)) + 1
-    largest = jnp.max(jnp.abs(x), axis=-1, keepdims=True)
-    exponent = (jax.lax.bitcast_convert_type(largest, jnp.int32) >> 23) & 0xFF
-    exponent += headroom
-    fits = exponent < 255
-    coarse = jnp.where(fits, _round_to(x, exponent), x)
-    rest = x - coarse
-    middle = jnp.where(fits, _round_to(rest, exponent - 24 + headroom), 0.0)
-    finest = jnp.where(fits, rest - middle, 0.0)
-    total, error = _fast_two_sum(jnp.sum(coarse, -1), jnp.sum(middle, -1))
-    return Pair(total, error + jnp.sum(finest, -1))
+def _add_halves(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
+    total, error = _two_sum(a[0], b[0])
+    return total, a[1] + b[1] + error
 
 
-def _round_to(x: jax.Array, exponent: jax.Array) -> jax.Array:
-    """`x` rounded to the last place of the power of two with this biased exponent."""
-    bits = jnp.clip(exponent, 1, 254) << 23
-    anchor = jax.lax.bitcast_convert_type(bits, jnp.float32)
-    return (anchor + x) - anchor
-
-
-def _finite_sum(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
-    total, error = _two_sum(a, b)
-    return total, jnp.where(jnp.isfinite(total), error, 0.0)
-
-
-@_sum_float32.defjvp
-def _sum_float32_jvp(primals: Any, tangents: Any) -> tuple[Pair, Pair]:
-    tangent = jnp.sum(tangents[0])
-    return _sum_float32(*primals), Pair(tangent, jnp.zeros_like(tangent))
+@_sum_halves.defjvp
+def _sum_halves_jvp(primals: Any, tangents: Any) -> tuple[Pair, Pair]:
+    return _sum_halves(*primals), Pair(*(jnp.sum(tangent) for tangent in tangents))
 
 
 def _two_sum(a: jax.Array, b: jax.Array) -> tuple[jax.Array, jax.Array]:
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
+
+
+def _normalise(a: Pair) -> Pair:
+    """`a` with the smallest `lo`, also where cancellation has left `hi` the smaller."""
+    total, error = _two_sum(a.hi, a.lo)
+    return Pair(total, jnp.where(jnp.isfinite(total), error, 0.0))
 
 
 def _fast_two_sum(a: jax.Array, b: jax.Array) -> Pair:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import jax
 
@@ -59,14 +59,18 @@ class State:
     `empty`. `AutoState` derives `merge` and `empty` from the fields.
     """
 
+    _registered_as_state: ClassVar[type | None] = None
+
     _parent: ParentRef | None = dataclasses.field(
         default=None, kw_only=True, repr=False, metadata=STATIC
     )
 
     def __post_init__(self) -> None:
-        if not is_registered(type(self)):
+        # Runs whenever jax rebuilds a state, so the common case is one comparison.
+        cls = type(self)
+        if self._registered_as_state is not cls and not is_registered(cls):
             raise StateDefinitionError(
-                f"the state {type(self).__name__} is unknown to jax\n"
+                f"the state {cls.__name__} is unknown to jax\n"
                 f"write @kmetrics.state above the class"
             )
 

@@ -1,0 +1,105 @@
+"""What metrics cost beside a loop written by hand. Run: python bench_kmetrics.py."""
+
+import time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import kmetrics
+
+BATCHES, BATCH, CLASSES = 20, 256, 10
+
+
+def best_of(function, repeats=7):
+    """The least CPU time of one call, in seconds, after one call to warm up."""
+    function()
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        function()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def show(name, seconds, beside=None):
+    ratio = "" if beside is None else f"  {seconds / beside:6.2f} x"
+    print(f"{name:44s} {seconds * 1e6:10.1f} µs{ratio}")
+
+
+def bench_states():
+    state = kmetrics.AverageState.from_values(jnp.ones(BATCH))
+    states = {f"m{i}": state for i in range(50)}
+    collection = kmetrics.Collection(
+        {name: kmetrics.Mean(values="batch.x") for name in states}
+    )
+    by_hand = best_of(lambda: float(state.total.hi) / float(state.count.hi))
+    show("float(a) / float(b)", by_hand)
+    show("AverageState.compute", best_of(state.compute), by_hand)
+    show("Collection.compute, 50", best_of(lambda: collection.compute(states)))
+    show("AverageState.merge, eager", best_of(lambda: state.merge(state)))
+
+    def merge():
+        jax.block_until_ready(collection.merge(states, states))
+
+    show("Collection.merge, 50", best_of(merge))
+
+
+def bench_get_state():
+    logits = jnp.ones((BATCH, CLASSES))
+    labels = jnp.zeros(BATCH, jnp.int32)
+    metric = kmetrics.Accuracy(logits="batch.z", labels="batch.y")
+    compiled = jax.jit(lambda **batch: metric.get_state(**batch))
+    eager = best_of(lambda: metric.get_state(logits=logits, labels=labels))
+    show("Accuracy.get_state [256, 10], eager", eager)
+    show(
+        "Accuracy.get_state [256, 10], jit",
+        best_of(lambda: compiled(logits=logits, labels=labels)),
+    )
+
+
+def bench_pass(count):
+    rng = np.random.default_rng(0)
+    batches = [
+        {
+            "z": jnp.asarray(rng.normal(size=(BATCH, CLASSES)), jnp.float32),
+            "y": jnp.asarray(rng.integers(0, CLASSES, BATCH)),
+        }
+        for _ in range(BATCHES)
+    ]
+    collection = kmetrics.Collection(
+        {f"m{i}": kmetrics.Accuracy(logits="z", labels="y") for i in range(count)}
+    )
+
+    @jax.jit
+    def by_hand(total, batch):
+        correct = jnp.sum(jnp.argmax(batch["z"], -1) == batch["y"])
+        return [(t + correct, n + BATCH) for t, n in total]
+
+    @jax.jit
+    def ours(total, batch):
+        return collection.merge(total, collection.get_states(batch))
+
+    def run_by_hand():
+        total = [(0, 0)] * count
+        for batch in batches:
+            total = by_hand(total, batch)
+        return [int(t) / int(n) for t, n in jax.device_get(total)]
+
+    def run_ours():
+        total = {name: metric.empty() for name, metric in collection.metrics.items()}
+        for batch in batches:
+            total = ours(total, batch)
+        return list(collection.compute(total).values())
+
+    assert run_by_hand() == run_ours()
+    hand = best_of(run_by_hand) / BATCHES
+    show(f"by hand, {count} metrics, per batch", hand)
+    show(f"kmetrics, {count} metrics, per batch", best_of(run_ours) / BATCHES, hand)
+
+
+if __name__ == "__main__":
+    bench_states()
+    bench_get_state()
+    for metrics in (1, 10, 50):
+        bench_pass(metrics)
