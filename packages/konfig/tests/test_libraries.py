@@ -97,3 +97,23 @@ def test_scalars_of_numpy_and_jax_are_stored_as_numbers():
     assert [type(value) for value in cfg.values()] == [float, int, float]
     with pytest.raises(konfig.ConfigTypeError, match=r"numpy.ndarray"):
         cfg.d = numpy.ones(3)
+
+
+def test_nnx_modules_are_checked_like_linen_modules():
+    nnx = pytest.importorskip("flax.nnx", reason="shows nnx modules")
+    node = konfig.call(nnx.Linear, 2, 3)
+    with pytest.raises(TypeError, match="did you mean 'rngs'"):
+        konfig.call(nnx.Linear, 2, 3, rng=1)
+    with pytest.raises(konfig.OverrideError, match="expected int"):
+        konfig.apply_overrides(ConfigDict(m=node), ["m.in_features=abc"])
+    node.rngs = konfig.call(nnx.Rngs, 0)
+    assert konfig.resolve(node).kernel.shape == (2, 3)
+
+
+def test_an_absent_argument_takes_the_type_of_its_default():
+    cfg = ConfigDict(tx=optax.adam(1e-3))
+    konfig.apply_overrides(cfg, ["tx.b1=1"])
+    assert type(cfg.tx.b1) is float
+    with pytest.raises(konfig.OverrideError, match=r"expected .*got 'abc'") as error:
+        konfig.apply_overrides(cfg, ["tx.learning_rate=abc"])
+    assert len(str(error.value)) < 200

@@ -247,7 +247,7 @@ class _Change:
 
     def _value(self, container: Any, key: Any, current: Any) -> Any:
         annotation = self._annotation(container, key)
-        now = None if current is _MISSING else current
+        now = self._default(container, key) if current is _MISSING else current
         if self._override.op == "flag":
             if annotation is not bool and not isinstance(now, bool):
                 raise self._fault(
@@ -255,6 +255,12 @@ class _Change:
                 )
             return self._override.text == "True"
         return self._parsed(annotation, now)
+
+    def _default(self, container: Any, key: Any) -> Any:
+        """What a parameter is when the config does not give it."""
+        target = target_of(container) if isinstance(container, Node) else None
+        parameters = None if target is None else parameters_of(target)
+        return None if parameters is None else parameters.defaults.get(key)
 
     def _annotation(self, container: Any, key: Any) -> Any:
         """What the field is declared as: by its placeholder, or by the target."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -19,6 +20,7 @@ class Parameters:
       only_by_position: How many of them no keyword can address.
       keywords: Names that a keyword can address.
       required: Names without a default.
+      defaults: The defaults of the other names.
       any_keyword: Whether further keywords are accepted.
       any_position: Whether further positional arguments are accepted.
     """
@@ -28,6 +30,7 @@ class Parameters:
         "_target",
         "any_keyword",
         "any_position",
+        "defaults",
         "keywords",
         "only_by_position",
         "positional",
@@ -38,6 +41,7 @@ class Parameters:
         self._target = target
         self._hints: dict[str, Any] | None = None
         self.any_keyword = self.any_position = False
+        self.defaults: dict[str, Any] = {}
         self.only_by_position = 0
         positional: list[str] = []
         keywords: list[str] = []
@@ -58,6 +62,8 @@ class Parameters:
                 keywords.append(parameter.name)
             if parameter.default is parameter.empty:
                 required.append(parameter.name)
+            else:
+                self.defaults[parameter.name] = parameter.default
         self.positional = tuple(positional)
         self.keywords = frozenset(keywords)
         self.required = tuple(required)
@@ -109,8 +115,9 @@ def parameters_of(qualname: str, target: Any = _EMPTY) -> Parameters | None:
 def _read(target: Any) -> Parameters | None:
     import inspect  # loaded with the first checked call
 
+    made = _initialiser(target)
     try:
-        outer = inspect.signature(target, follow_wrapped=False)
+        outer = inspect.signature(made, follow_wrapped=False)
         any_keyword = any(
             parameter.kind is parameter.VAR_KEYWORD
             for parameter in outer.parameters.values()
@@ -120,11 +127,21 @@ def _read(target: Any) -> Parameters | None:
             return None
     except (TypeError, ValueError):
         return None
-    return Parameters(target, outer.parameters.values())
+    parameters = list(outer.parameters.values())
+    return Parameters(target, parameters if target is made else parameters[1:])
+
+
+def _initialiser(target: Any) -> Any:
+    """What knows the parameters: `__init__` where a metaclass hides them.
+
+    A metaclass whose `__call__` takes everything (that of `flax.nnx`) passes it on.
+    """
+    if not isinstance(target, type) or type(target).__call__ is type.__call__:
+        return target
+    return target if target.__init__ is object.__init__ else target.__init__
 
 
 def _hints_of(target: Any) -> dict[str, Any]:
-    import inspect
     import typing
 
     if not isinstance(target, type):
@@ -140,12 +157,30 @@ def _hints_of(target: Any) -> dict[str, Any]:
             continue
         if hints:
             return hints
-    return {
-        name: parameter.annotation
-        for name, parameter in inspect.signature(target).parameters.items()
-        if parameter.annotation is not parameter.empty
-        and not isinstance(parameter.annotation, str)
-    }
+    return _readable_hints(sources)
+
+
+def _readable_hints(sources: Iterable[Any]) -> dict[str, Any]:
+    """The annotations that can be read, where others name what is not there."""
+    import inspect
+
+    found: dict[str, Any] = {}
+    for source in sources:
+        for owner in reversed(getattr(source, "__mro__", (source,))):
+            module = sys.modules.get(getattr(owner, "__module__", ""))
+            names = vars(module) if module is not None else {}
+            try:
+                written = inspect.get_annotations(owner)
+            except (TypeError, NameError):
+                continue
+            for name, annotation in written.items():
+                if isinstance(annotation, str):
+                    try:
+                        annotation = eval(annotation, dict(names))
+                    except Exception:
+                        continue
+                found[name] = annotation
+    return found
 
 
 def check_call(

@@ -73,8 +73,9 @@ def describe(annotation: Any) -> str:
     if annotation is type(None):
         return "None"
     if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
-        return annotation.__qualname__
-    return str(annotation).replace("typing.", "")
+        return annotation.__qualname__.rpartition(".")[2]
+    text = str(annotation).replace("typing.", "").replace("collections.abc.", "")
+    return text if len(text) <= 40 else text.partition("[")[0]
 
 
 def union_members(annotation: Any) -> tuple[Any, ...] | None:
