@@ -50,6 +50,14 @@ def test_arrays_are_set_in_place_and_updated_as_a_copy(c):
     assert c["t"][1, 2, 3] == 23
 
 
+def test_attributes_of_arrays_are_not_changed(c):
+    for change in (kontext.set, update):
+        with pytest.raises(kontext.PathTypeError, match="computed, not stored"):
+            change(c, "t.shape", (24,))
+    assert kontext.set(c, "t[0][1]", 9) == ["t[0][1]"]
+    assert (c["t"][0, 1] == 9).all()
+
+
 def test_array_that_is_read_only_is_refused(c):
     c["t"].flags.writeable = False
     with pytest.raises(kontext.PathTypeError, match="immutable"):

@@ -56,6 +56,12 @@ def test_only_biases_are_kept():
     }
 
 
+def test_slices_select_items():
+    assert kontext.filter({"a": [1, 2, 3], "b": 0}, "a[1:]") == {"a": [2, 3]}
+    with pytest.raises(PathLookupError, match="nothing matches"):
+        kontext.filter({"a": [1, 2, 3]}, "a[1:][0]")
+
+
 def test_kinds_of_mappings_stay():
     tree = {
         "od": OrderedDict(a=1, b=2),

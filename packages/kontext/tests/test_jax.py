@@ -133,6 +133,8 @@ def test_nnx_states_are_read_by_path():
     assert type(zeros) is type(state)
     assert get(zeros, "lin.bias.value").tolist() == [1, 1, 1]
     assert get(state, "lin.bias.value").tolist() == [0, 0, 0]
+    with pytest.raises(kontext.PathTypeError, match="computed, not stored"):
+        update(state, "lin.bias.shape", 3)
 
 
 @pytest.mark.spec("kontext-37")

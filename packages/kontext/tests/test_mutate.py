@@ -222,6 +222,50 @@ def test_path_outside_of_a_list_is_not_set():
         kontext.set(Mutable(), "z", 0)
 
 
+def test_nothing_is_set_in_a_copy_that_would_be_lost():
+    tree = {"a": [1, 2, 3]}
+    for change in (
+        lambda: kontext.set(tree, "a[0:2][0]", 9),
+        lambda: delete(tree, "a[1:][0]"),
+    ):
+        with pytest.raises(PathTypeError, match="makes a new list each time"):
+            change()
+    assert tree == {"a": [1, 2, 3]}
+    assert update(tree, "a[0:2][0]", 9) == {"a": [9, 2, 3]}
+
+
+class Computing:
+    def __init__(self):
+        self.x = 1
+
+    @property
+    def fresh(self):
+        return {"x": self.x}
+
+    def __getitem__(self, index):
+        return self.x
+
+
+@dataclass
+class ComputingFields:
+    x: int = 1
+
+    @property
+    def double(self):
+        return 2 * self.x
+
+
+def test_computed_parts_are_not_changed():
+    tree = {"c": Computing(), "f": ComputingFields(), "l": [1]}
+    with pytest.raises(PathTypeError, match="makes a new dict each time"):
+        kontext.set(tree, "c.fresh.x", 2)
+    for path in ("c.fresh", "c.fresh.x", "c[0]", "f.double"):
+        with pytest.raises(PathTypeError, match="computed, not stored"):
+            update(tree, path, 2)
+    assert update(tree, "c.x", 5)["c"].x == 5
+    assert tree["c"].x == 1
+
+
 # Deleting.
 
 
@@ -231,6 +275,10 @@ def test_places_are_deleted_and_returned():
     assert delete(tree, "a[0]") == ["a[0]"]
     assert delete(tree, "**.tmp") == ["tmp", "b.tmp"]
     assert tree == {"a": [2, 3], "b": {"c": 2}}
+    assert delete([0, 1, 2, 3], "[-1]") == ["[3]"]
+    some = [0, 1, 2, 3]
+    assert delete(some, "[1:3]") == ["[1:3]"]
+    assert some == [0, 3]
     assert delete(tree, "a[*]") == ["a[0]", "a[1]"]
     assert delete(tree, "b.**") == ["b"]
     assert tree == {"a": []}

@@ -6,12 +6,13 @@ from typing import Any
 
 from kontext._format import format_item, format_parts
 from kontext._nodes import read_part
-from kontext._parts import MISSING, Part, Parts
+from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts
 from kontext._path import PathLike, as_path
 from kontext._rebuild import with_children
 from kontext._targets import (
     existing_targets,
     no_target_error,
+    refuse_copies,
     refuse_root,
     refuse_subtree,
     settable_targets,
@@ -72,6 +73,8 @@ def delete(obj: Any, path: PathLike, *, missing_ok: bool = False) -> list[str]:
     targets = existing_targets(obj, pattern)
     if not targets and not missing_ok:
         raise no_target_error(obj, pattern)
+    if DOUBLE_STAR not in pattern:
+        refuse_copies(obj, targets)
     delete_all(targets)
     return [format_parts(target.parts) for target in targets]
 

@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 from kontext._errors import PathTypeError
+from kontext._format import describe_part
 from kontext._jax import registered_children, registered_rebuild
 from kontext._nodes import Kind, kind_of
 from kontext._parts import Part
@@ -17,7 +18,11 @@ def with_children(node: Any, changes: list[tuple[Part, Any]]) -> Any:
     Raises:
       PathTypeError: If nodes of this type cannot be copied with a change.
     """
-    match kind_of(type(node)):
+    kind = kind_of(type(node))
+    for part, _ in changes:
+        if kind in (Kind.SEQUENCE, Kind.ARRAY) and type(part) is str:
+            raise computed_error(node, part)
+    match kind:
         case Kind.MAPPING:
             return _mapping_with(node, changes)
         case Kind.NAMEDTUPLE:
@@ -34,8 +39,7 @@ def with_children(node: Any, changes: list[tuple[Part, Any]]) -> Any:
             registered = registered_children(node)
             if registered is None:
                 return _object_with(node, dict(changes))
-            new = dict(changes)
-            return registered_rebuild(node, [new.get(p, old) for p, old in registered])
+            return _registered_with(node, registered, dict(changes))
         case _:
             raise PathTypeError(f"a {type(node).__name__} has no parts to update")
 
@@ -82,19 +86,44 @@ def _array_with(node: Any, changes: list[tuple[Part, Any]]) -> Any:
     return copied
 
 
+def _registered_with(
+    node: Any, registered: list[tuple[Part, Any]], changes: dict[Any, Any]
+) -> Any:
+    known = {part for part, _ in registered}
+    for part in changes:
+        if part not in known:
+            raise computed_error(node, part)
+    return registered_rebuild(node, [changes.get(p, old) for p, old in registered])
+
+
 def _dataclass_with(node: Any, changes: dict[Any, Any]) -> Any:
     # Already imported by whoever made the class.
     import dataclasses
 
-    fields = type(node).__dataclass_fields__
-    if all(fields[name].init for name in changes):
+    is_init = {field.name: field.init for field in dataclasses.fields(node)}
+    if all(is_init.get(name) for name in changes):
         return dataclasses.replace(node, **changes)
+    for name in changes:
+        if name not in is_init:
+            raise computed_error(node, name)
     return _object_with(node, changes)
 
 
 def _object_with(node: Any, changes: dict[Any, Any]) -> Any:
     copied = copy.copy(node)
     for name, value in changes.items():
+        if not isinstance(name, str) or isinstance(
+            getattr(type(node), name, None), property
+        ):
+            raise computed_error(node, name)
         # The copy is new, so a frozen class may still be filled.
         object.__setattr__(copied, name, value)
     return copied
+
+
+def computed_error(node: Any, part: Part) -> PathTypeError:
+    """The error for a part that a node computes when it is read."""
+    return PathTypeError(
+        f"{describe_part(part)} of a {type(node).__name__} cannot be changed: "
+        "it is computed, not stored"
+    )

@@ -18,7 +18,8 @@ from kontext._match import (
 )
 from kontext._nodes import Kind, kind_of, read_part
 from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts, Wildcard, has_wildcard
-from kontext._read import lookup_error
+from kontext._read import lookup_error, read
+from kontext._rebuild import computed_error
 
 
 class Target(NamedTuple):
@@ -36,6 +37,9 @@ class Target(NamedTuple):
 
 def existing_targets(root: Any, pattern: Parts) -> list[Target]:
     """The places that `pattern` names, without those inside of another one."""
+    if not has_wildcard(pattern):
+        target = _place(Match((), None, root), pattern, create=False)
+        return [] if target is None or target.old is MISSING else [target]
     return [
         Target(match.parts, match.parent, match.parts[-1], match.value)
         for match in outermost([m for m in matches(root, pattern) if m.parts])
@@ -98,7 +102,7 @@ def nested(names: Parts, value: Any) -> Any:
 
 def no_target_error(root: Any, pattern: Parts) -> PathLookupError:
     """The error for a pattern, or a single path, that names no place."""
-    if has_wildcard(pattern):
+    if has_wildcard(pattern) or read(root, pattern) is not MISSING:
         return no_match_error(root, pattern)
     return lookup_error(root, pattern)
 
@@ -122,6 +126,28 @@ def refuse_fixed(target: Target) -> None:
     """Raises if the parent of a place cannot be changed."""
     if _is_fixed(target.parent):
         raise immutable_error(target)
+    is_indexed = kind_of(type(target.parent)) in (Kind.SEQUENCE, Kind.ARRAY)
+    if is_indexed and type(target.part) is str:
+        raise computed_error(target.parent, target.part)
+
+
+def refuse_copies(root: Any, targets: list[Target]) -> None:
+    """Raises for places in a node that is made anew when it is read.
+
+    Such are slices of a list, and what some properties give: a value that is set in
+    them would be lost. Parts of arrays are views, and pass.
+    """
+    for target in targets:
+        depth = len(target.parts) - 1 - len(target.missing)
+        if kind_of(type(target.parent)) is Kind.ARRAY:
+            continue
+        if read(root, target.parts[:depth]) is not target.parent:
+            raise PathTypeError(
+                f"cannot change {format_parts(target.parts)!r}: reading "
+                f"{format_parts(target.parts[:depth])!r} makes a new "
+                f"{type(target.parent).__name__} each time\n"
+                "  set the items one by one, or use kontext.update"
+            )
 
 
 def immutable_error(target: Target) -> PathTypeError:

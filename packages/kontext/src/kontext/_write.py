@@ -7,12 +7,13 @@ from typing import Any
 from kontext._errors import PathTypeError
 from kontext._format import format_parts
 from kontext._nodes import Kind, kind_of
-from kontext._parts import MISSING, Part, Parts
+from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts
 from kontext._targets import (
     Target,
     immutable_error,
     nested,
     no_target_error,
+    refuse_copies,
     refuse_fixed,
     refuse_root,
     refuse_subtree,
@@ -32,6 +33,8 @@ def set_places(
         if not create:
             error.add_note("create=True makes missing dicts, and names behind a *")
         raise error
+    if DOUBLE_STAR not in pattern:
+        refuse_copies(root, targets)
     set_all(targets, value)
     return [format_parts(target.parts) for target in targets]
 
