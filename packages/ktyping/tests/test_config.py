@@ -53,6 +53,15 @@ def test_dims_asked_while_off_say_so():
             dim["a"]
 
 
+def test_dims_binds_without_checking():
+    with config.override("dims"):
+        assert f((2, 3)) == (2, 3)
+        with typechecked():
+            check_type((2, 3), Shape["a b"])
+            check_type((4,), Shape["a"])
+            assert dict(dim) == {"a": 2, "b": 3}
+
+
 @pytest.mark.spec("ktyping-92")
 def test_an_override_ends_with_its_block_and_stays_in_its_thread():
     seen = []
@@ -87,13 +96,13 @@ def test_a_function_may_have_a_mode_of_its_own():
         return x
 
     assert typechecked(mode="off")(h) is h
-    with pytest.raises(ValueError, match="on, warn, off"):
+    with pytest.raises(ValueError, match="on, warn, dims, off"):
         typechecked(mode="maybe")(h)
 
 
 def test_a_mode_that_does_not_exist_is_refused():
-    with pytest.raises(ValueError, match="on, warn, off"):
-        config.set("dims")
+    with pytest.raises(ValueError, match="on, warn, dims, off"):
+        config.set("loud")
 
 
 def run(code, **environment):

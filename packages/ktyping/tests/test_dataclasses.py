@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar, NamedTuple, NotRequired, TypedDict
+from typing import Annotated, ClassVar, NamedTuple, NotRequired, TypedDict
 
 import pytest
 
@@ -199,6 +199,15 @@ def test_dims_of_dataclasses_are_not_tied_to_each_other():
         return Cloud(z(2, 3), z(2, 2))
 
     assert f(Cloud(z(10, 3), z(10, 2))).pos.shape == (2, 3)
+
+    @typechecked
+    def g(v: Annotated[Cloud, kt.share]) -> Annotated[Cloud, kt.share]:
+        assert kt.dim["n"] == 10
+        return Cloud(z(2, 3), z(2, 2))
+
+    error = refused(g, Cloud(z(10, 3), z(10, 2)))
+    assert error.subject == "return value.pos"
+    assert "n is 2, but n = 10 from v.pos axis 0" in str(error)
 
 
 def test_modes_apply_to_dataclasses():

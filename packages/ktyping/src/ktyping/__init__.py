@@ -35,6 +35,7 @@ _EXPORTS = {
     **dict.fromkeys(("Scope", "dim", "get_current_scope"), "_scope"),
     "Shape": "_special",
     "config": "_config",
+    "share": "_records",
 }
 
 __all__ = [*_EXPORTS]

@@ -26,6 +26,7 @@ from ktyping._errors import SpecInterpolationError as SpecInterpolationError
 from ktyping._errors import UnboundDimensionError as UnboundDimensionError
 from ktyping._errors import UnresolvedAnnotationWarning as UnresolvedAnnotationWarning
 from ktyping._families import is_array_type as is_array_type
+from ktyping._records import share as share
 from ktyping._scope import Scope as Scope
 from ktyping._scope import dim as dim
 from ktyping._scope import get_current_scope as get_current_scope
@@ -342,6 +343,7 @@ __all__ = [
     "get_current_scope",
     "Shape",
     "config",
+    "share",
     "AmbiguityLimitError",
     "AmbiguousDimensionError",
     "KTypeCheckError",

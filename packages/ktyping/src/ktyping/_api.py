@@ -17,7 +17,7 @@ from ktyping._block import Block, BlockOrigin
 from ktyping._check import checker_for
 from ktyping._checker import Trial
 from ktyping._classes import wrap_dataclass
-from ktyping._config import config
+from ktyping._config import MODES, config
 from ktyping._errors import (
     KTypeCheckWarning,
     ShapeError,
@@ -25,6 +25,7 @@ from ktyping._errors import (
 from ktyping._function import wrap_function
 from ktyping._hypothesis import EMPTY, close_all
 from ktyping._interpolate import fill
+from ktyping._lenient import bind_what_fits
 from ktyping._parser import parse
 from ktyping._report import Context, make_error
 from ktyping._scope import CURRENT, Dims, Scope, owned_scope, scope_of
@@ -60,7 +61,7 @@ def typechecked(
       target: What to decorate; left out in `@typechecked(...)` and in `with`.
       new_scope: Whether each call has dims of its own. If not, it takes part in the
         dims of the caller, and opens a scope only when there is none.
-      mode: `on`, `warn` or `off` for this target, before any configuration.
+      mode: `on`, `warn`, `dims` or `off` for this target, before any configuration.
       always: Wrap even if checking was off when ktyping was imported.
 
     Returns:
@@ -89,8 +90,8 @@ class _Typechecked(Block):
 def _decorate(
     target: Any, frame: FrameType, new_scope: bool, mode: str | None, always: bool
 ) -> Any:
-    if mode is not None and mode not in ("on", "warn", "off"):
-        raise ValueError(f"mode is {mode!r}; the modes are on, warn, off.")
+    if mode is not None and mode not in MODES:
+        raise ValueError(f"mode is {mode!r}; the modes are {', '.join(MODES)}.")
     if mode == "off" or (config.off_at_import and not _wraps_anyway(always)):
         return target
 
@@ -169,6 +170,9 @@ def check_type(value: T, annotation: Any, *, nested_ok: bool = False) -> T:
     hypotheses = match_all([item], scope.hypotheses, trial)
     if hypotheses:
         scope.hypotheses = hypotheses
+        return value
+    if mode == "dims":
+        scope.hypotheses = bind_what_fits([item], scope.hypotheses, trial)
         return value
     verdict = blame([item], scope.hypotheses, Trial(scope.values))
     place = f"check_type in {scope.origin}"

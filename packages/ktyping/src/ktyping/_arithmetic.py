@@ -116,7 +116,8 @@ def _modulo(left: Any, right: Any) -> Any:
 def _power(left: Any, right: Any) -> Any:
     if is_symbolic(right) or right < 0:
         raise Undefined(f"the exponent {right} is not a whole number >= 0")
-    if isinstance(left, int) and left.bit_length() * right > _MAX_BITS:
+    too_large = isinstance(left, int) and left.bit_length() * right > _MAX_BITS
+    if too_large and abs(left) > 1:
         raise Undefined(f"{left}**{right} is too large")
     return left**right
 
@@ -230,24 +231,23 @@ def _over_floored(low: int, high: int, divisor: int) -> Interval:
 
 
 def _root(low: int, high: int, exponent: int) -> Interval:
-    # x ** exponent in [low, high] for x >= 0
-    if exponent <= 0 or high < 0:
+    # x ** exponent in [low, high]; wider than exact, candidates are tried anyway
+    if exponent <= 0:
         return None if exponent == 0 and low <= 1 <= high else _EMPTY
-    if exponent > _MAX_BITS:
-        return low, min(high, 1)
-    return _ceil_root(max(low, 0), exponent), _floor_root(high, exponent)
+    furthest = max(abs(low), abs(high))
+    root = 1 if exponent > _MAX_BITS else _floor_root(furthest, exponent)
+    return (-root, root) if low <= high else _EMPTY
 
 
 def _floor_root(value: int, exponent: int) -> int:
-    root = round(value ** (1 / exponent)) + 1
-    while root**exponent > value:
-        root -= 1
-    return root
-
-
-def _ceil_root(value: int, exponent: int) -> int:
-    root = _floor_root(value, exponent)
-    return root if root**exponent == value else root + 1
+    low, high = 0, 1 << (value.bit_length() // exponent + 1)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if middle**exponent <= value:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 _Inverse = Callable[[int, int, int], Interval]

@@ -25,7 +25,7 @@ from ktyping._plain import (
     TypeVarCheck,
     is_protocol,
 )
-from ktyping._records import record_checker
+from ktyping._records import DataclassCheck, record_checker, share
 
 _cache: dict[Any, Checker] = {}
 _CACHE_LIMIT = 4096
@@ -85,7 +85,13 @@ def _class_check(cls: type) -> Checker:
 
 
 def _build_generic(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Checker:
-    if origin is typing.Annotated or origin in (
+    if origin is typing.Annotated:
+        inner = checker_for(args[0])
+        shared = any(extra is share for extra in args[1:])
+        return (
+            inner.sharing() if shared and isinstance(inner, DataclassCheck) else inner
+        )
+    if origin in (
         typing.Required,
         typing.NotRequired,
         typing.Final,

@@ -1,4 +1,4 @@
-"""On, warn or off: for the process, for a block of code, from the environment."""
+"""On, warn, dims or off: for the process, for a block of code, from the environment."""
 
 import os
 from collections.abc import Generator
@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 from ktyping._errors import KTypingError
 
-MODES = ("on", "warn", "off")
+MODES = ("on", "warn", "dims", "off")
 VARIABLE = "KTYPING"
 
 OVERRIDE: ContextVar[str | None] = ContextVar("ktyping_mode", default=None)
@@ -16,8 +16,9 @@ OVERRIDE: ContextVar[str | None] = ContextVar("ktyping_mode", default=None)
 class Config:
     """Whether checks run.
 
-    `on` raises KTypeCheckError, `warn` warns KTypeCheckWarning instead, `off` runs
-    functions unchecked. The environment variable KTYPING sets the first mode.
+    `on` raises KTypeCheckError, `warn` warns KTypeCheckWarning instead, `dims` says
+    nothing but binds dims for those who read them, `off` runs functions unchecked.
+    The environment variable KTYPING sets the first mode.
 
     Attributes:
       mode: The mode of the process; `override` goes before it.
@@ -32,7 +33,7 @@ class Config:
         self.off_at_import = mode == "off"
 
     def set(self, mode: str) -> None:
-        """Sets the mode of the process: `on`, `warn` or `off`."""
+        """Sets the mode of the process: `on`, `warn`, `dims` or `off`."""
         self.mode = _checked(mode, "config.set")
 
     @contextmanager

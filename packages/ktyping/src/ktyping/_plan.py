@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ktyping._backends import asks_instance, backend_of
 from ktyping._blame import Item, blame, match_all
 from ktyping._check import checker_for
 from ktyping._checker import ARRAY, CLASS, VALUE, Checker, Trial
@@ -14,28 +13,13 @@ from ktyping._config import OVERRIDE, config
 from ktyping._errors import KTypeCheckWarning, UnresolvedAnnotationWarning
 from ktyping._hints import Unresolved, resolve
 from ktyping._hypothesis import EMPTY, Hypotheses, close_all
+from ktyping._lenient import bind_what_fits
 from ktyping._plain import ANYTHING
 from ktyping._report import Context, make_error
 from ktyping._resume import Resumed, iterate
 from ktyping._scope import CURRENT, Scope, SharedScope
-from ktyping._source import PLAIN_CLASSES, always_array, make_begin, make_finish
-
-MAX_VERDICTS = 256
-
-
-class Entry:
-    """A verdict from memory: these arguments fit, and give these readings.
-
-    Attributes:
-      hypotheses: The readings.
-      returns: What is known to fit the return annotation under these readings.
-    """
-
-    __slots__ = ("hypotheses", "returns")
-
-    def __init__(self, hypotheses: Hypotheses):
-        self.hypotheses = hypotheses
-        self.returns: set[Any] = set()
+from ktyping._source import make_begin, make_finish
+from ktyping._verdicts import Entry, Verdicts, key_of
 
 
 class Plan:
@@ -70,8 +54,7 @@ class Plan:
         self.returns: Checker = ANYTHING
         self.yields: Checker = ANYTHING
         self.sends: Checker = ANYTHING
-        self.verdicts: dict[Any, Entry] = {}
-        self.keys: tuple[tuple[int, Checker], ...] = ()
+        self.verdicts = Verdicts()
         self.complete = False
         self.begin: Callable[..., Scope] = self._first_begin
         self.finish: Callable[..., Any] = self._finish_slow
@@ -110,12 +93,8 @@ class Plan:
         self.checkers = tuple(checkers.get(n, ANYTHING) for n in self.names)
         self._prepare_return(found.get("return"), checkers.get("return", ANYTHING))
         keyed = [c if _keyed(p, c) else ANYTHING for p, c in self._slots()]
-        self.verdicts = {}
-        self.keys = tuple(
-            (n, c)
-            for n, (p, c) in enumerate(self._slots())
-            if _keyed(p, c) and c.depends in (CLASS, ARRAY)
-        )
+        slots = [(n, c) for n, (p, c) in enumerate(self._slots()) if _keyed(p, c)]
+        self.verdicts = Verdicts(slots)
         self.complete = self.new_scope and all(
             c.depends != VALUE and _keyed(p, c) for p, c in self._slots()
         )
@@ -124,7 +103,7 @@ class Plan:
             keyed,
             self.complete,
             {
-                "verdicts": self.verdicts,
+                "verdicts": self.verdicts.known,
                 "slow": self._begin_slow,
                 "more": self._begin_more,
                 "Scope": Scope,
@@ -173,8 +152,8 @@ class Plan:
 
     def _begin_slow(self, mode: str, args: tuple[Any, ...]) -> Scope:
         """Looks closer at the arguments; matches and remembers what is new."""
-        key = self._exact_key(args) if self.new_scope else None
-        entry = None if key is None else self.verdicts.get(key)
+        key = self.verdicts.key(args) if self.new_scope else None
+        entry = self.verdicts.get(key)
         if entry is not None:
             if self.complete:
                 return Scope(entry.hypotheses, self, CURRENT.get(), args, entry)
@@ -183,7 +162,7 @@ class Plan:
         if key is not None and self.complete:
             hypotheses = match_all(self._items(args), (EMPTY,), trial)
             if hypotheses:
-                return self._open(self._remember(key, hypotheses), args, trial)
+                return self._open(self.verdicts.remember(key, hypotheses), args, trial)
             return self._refuse(mode, args)
         return self._begin_uncached(mode, key, args, trial)
 
@@ -202,7 +181,7 @@ class Plan:
             return self._refuse(mode, args)
         if key is not None:
             keyed = match_all(self._keyed_items(args), (EMPTY,), trial)
-            self._remember(key, keyed)
+            self.verdicts.remember(key, keyed)
         return self._scope(Scope, hypotheses, args, None, trial)
 
     def _begin_more(self, mode: str, entry: Entry, args: tuple[Any, ...]) -> Scope:
@@ -247,6 +226,10 @@ class Plan:
         parent = None if self.new_scope else CURRENT.get()
         start = (EMPTY,) if parent is None else parent.hypotheses
         items = self._items(args)
+        if mode == "dims":
+            return self._scope(
+                Scope, bind_what_fits(items, start, trial), args, None, trial
+            )
         self.report(mode, items, start, trial, "argument", args)
         return self._scope(Scope, (EMPTY,), args, None, trial)
 
@@ -274,15 +257,12 @@ class Plan:
     def _finish_slow(self, mode: str, scope: Scope, result: Any) -> Any:
         entry, key = scope.entry, None
         if entry is not None and scope.hypotheses is entry.hypotheses:
-            if self.returns.depends in (CLASS, ARRAY):
-                key = _key_of(result, self.returns)
-                if key in entry.returns:
-                    return result
+            key = key_of(result, self.returns)
+            if entry.knows(key):
+                return result
         fits = self.match_result(mode, scope, "return value", result, self.returns)
         if fits and entry is not None and key is not None:
-            if len(entry.returns) >= MAX_VERDICTS:
-                entry.returns.clear()
-            entry.returns.add(key)
+            entry.remember(key)
         return result
 
     def match_result(
@@ -290,7 +270,7 @@ class Plan:
     ) -> bool:
         """Matches one value that the function gives back, and binds its dims.
 
-        Returns whether it fits; False only in mode `warn`.
+        Returns whether it fits; False only where that raises nothing.
         """
         if checker is ANYTHING:
             return True
@@ -302,6 +282,8 @@ class Plan:
         if hypotheses:
             scope.hypotheses = hypotheses
             return True
+        if mode == "dims":
+            return False
         trial = Trial(scope.values, None, dict(scope.typevars or {}), owner)
         self.report(mode, [item], start, trial, subject, scope.args, (value,))
         return False
@@ -335,21 +317,6 @@ class Plan:
                 items.append(Item(p.name, arg, c))
         return items
 
-    def _exact_key(self, args: tuple[Any, ...]) -> Any:
-        key: list[Any] = []
-        for index, checker in self.keys:
-            part = _key_of(args[index], checker)
-            if part is None:
-                return None
-            key += part
-        return tuple(key)
-
-    def _remember(self, key: Any, hypotheses: Hypotheses) -> Entry:
-        if len(self.verdicts) >= MAX_VERDICTS:
-            self.verdicts.clear()
-        entry = self.verdicts[key] = Entry(hypotheses)
-        return entry
-
     def _owner(self, args: tuple[Any, ...]) -> type | None:
         if not args or self.names[0] not in ("self", "cls"):
             return None
@@ -360,25 +327,6 @@ class Plan:
 def _keyed(parameter: inspect.Parameter, checker: Checker) -> bool:
     starred = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     return checker is ANYTHING or not starred
-
-
-def _key_of(value: Any, checker: Checker) -> tuple[Any, ...] | None:
-    """What the verdict on a value depends on; None when it cannot be told."""
-    cls: Any = type(value)
-    if checker.depends == CLASS or cls in PLAIN_CLASSES:
-        return (cls,)
-    try:
-        shape, dtype = value.shape, value.dtype
-        hash((shape, dtype))
-    except AttributeError:
-        return None if hasattr(value, "shape") else (cls,)
-    except Exception:
-        # Foreign objects may raise anything here; then nothing is remembered.
-        return None
-    if asks_instance(cls):
-        cls = (cls, backend_of(value))
-    facts = (cls, shape, dtype)
-    return facts if always_array(checker) else (facts,)
 
 
 def _return_as_it_is(mode: str, scope: Scope, result: Any) -> Any:

@@ -79,23 +79,47 @@ def field_checkers(cls: type, checker_for: CheckerFor) -> dict[str, Checker]:
     }
 
 
+class _Share:
+    """`Annotated[D, share]`: the dims of a dataclass are those of the function."""
+
+    def __repr__(self) -> str:
+        return "ktyping.share"
+
+    def __reduce__(self) -> str:
+        return "share"
+
+
+share = _Share()
+
+
 class DataclassCheck(_Fields):
     """An instance of a decorated dataclass, its fields checked as they are now.
 
-    Its dims are its own: they are not tied to those of the function.
+    Its dims are its own, not tied to those of the function, unless `shares` is set.
     """
 
-    __slots__ = ()
+    __slots__ = ("shares",)
+
+    def __init__(self, cls: type, checker_for: CheckerFor, shares: bool = False):
+        super().__init__(cls, checker_for)
+        self.shares = shares
+
+    def sharing(self) -> "DataclassCheck":
+        """Returns the check that ties the fields to the dims of the function."""
+        return DataclassCheck(self.cls, self.checker_for, shares=True)
 
     def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
         """Accepts an instance whose fields fit together."""
         if not isinstance(value, self.cls):
             return self.wrong_class(value, where, trial)
+        if self.shares:
+            return self.check_fields(value, where, trial, hypotheses)
         return hypotheses if self.check_fields(value, where, trial) else ()
 
-    def check_fields(self, value: Any, where: str, trial: Trial) -> Hypotheses:
-        """Matches the fields in a scope of their own."""
-        own: Hypotheses = (EMPTY,)
+    def check_fields(
+        self, value: Any, where: str, trial: Trial, own: Hypotheses = (EMPTY,)
+    ) -> Hypotheses:
+        """Matches the fields, in a scope of their own unless one is given."""
         prefix = f"{where}." if where else ""
         fields = dataclass_fields(type(value))
         values = {name: getattr(value, name) for name in fields if hasattr(value, name)}

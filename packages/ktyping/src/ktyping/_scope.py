@@ -142,7 +142,7 @@ def scope_of(frame: FrameType | None, nested_ok: bool, asked: str) -> Scope:
     if scope is None and config.current == "off":
         raise ScopeDisabledError(
             f"{asked} needs dims, but checking is off here, so nothing is bound.\n"
-            "Switch it on (`KTYPING=on`, `config.override('on')`) or pass sizes."
+            "Mode `dims` binds them without checking: `config.override('dims')`."
         )
     if scope is None:
         raise NoActiveScopeError(_no_scope(frame, asked))

@@ -177,7 +177,7 @@ def make_finish(checker: Checker, slow: Callable[..., Any]) -> Callable[..., Any
 
 
 def _key(name: str, checker: Checker) -> str:
-    """The code of what a verdict depends on (`_plan.key_part` is the same, slow)."""
+    """The code of what a verdict depends on (`_verdicts.key_of` is the same, slow)."""
     if checker.depends == CLASS:
         return f"type({name})"
     if checker.depends != ARRAY:

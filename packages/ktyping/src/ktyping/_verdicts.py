@@ -1,0 +1,96 @@
+"""Memory of verdicts: equal classes, shapes and dtypes give an equal verdict."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ktyping._backends import asks_instance, backend_of
+from ktyping._checker import ARRAY, CLASS, Checker
+from ktyping._hypothesis import Hypotheses
+from ktyping._source import PLAIN_CLASSES, always_array
+
+MAX_VERDICTS = 256
+
+
+class Entry:
+    """A verdict: these arguments fit, and give these readings.
+
+    Attributes:
+      hypotheses: The readings.
+      returns: What is known to fit the return annotation under these readings.
+    """
+
+    __slots__ = ("hypotheses", "returns")
+
+    def __init__(self, hypotheses: Hypotheses):
+        self.hypotheses = hypotheses
+        self.returns: set[Any] = set()
+
+    def knows(self, key: Any) -> bool:
+        """Whether a returned value with this key fits."""
+        return key is not None and key in self.returns
+
+    def remember(self, key: Any) -> None:
+        """Notes that a returned value with this key fits."""
+        if len(self.returns) >= MAX_VERDICTS:
+            self.returns.clear()
+        self.returns.add(key)
+
+
+class Verdicts:
+    """The verdicts on the arguments of one function that fitted.
+
+    Attributes:
+      known: Key -> verdict; the generated look-up reads it without asking here.
+      slots: (index of the argument, checker) of what a verdict depends on.
+    """
+
+    __slots__ = ("known", "slots")
+
+    def __init__(self, slots: Sequence[tuple[int, Checker]] = ()):
+        self.known: dict[Any, Entry] = {}
+        self.slots = [(n, c) for n, c in slots if c.depends in (CLASS, ARRAY)]
+
+    def key(self, args: tuple[Any, ...]) -> Any:
+        """Returns what the verdict depends on; None when it cannot be told."""
+        key: list[Any] = []
+        for index, checker in self.slots:
+            part = key_of(args[index], checker)
+            if part is None:
+                return None
+            key += part
+        return tuple(key)
+
+    def get(self, key: Any) -> Entry | None:
+        """Returns the verdict for a key."""
+        return None if key is None else self.known.get(key)
+
+    def remember(self, key: Any, hypotheses: Hypotheses) -> Entry:
+        """Notes that arguments with this key give these readings."""
+        if len(self.known) >= MAX_VERDICTS:
+            self.known.clear()
+        entry = self.known[key] = Entry(hypotheses)
+        return entry
+
+
+def key_of(value: Any, checker: Checker) -> tuple[Any, ...] | None:
+    """Returns what the verdict on a value depends on; None when it cannot be told.
+
+    For a tracer that is more than its class: whether it is an array at all.
+    """
+    cls: Any = type(value)
+    if checker.depends == CLASS or cls in PLAIN_CLASSES:
+        return (cls,)
+    if checker.depends != ARRAY:
+        return None
+    try:
+        shape, dtype = value.shape, value.dtype
+        hash((shape, dtype))
+    except AttributeError:
+        return None if hasattr(value, "shape") else (cls,)
+    except Exception:
+        # Foreign objects may raise anything here; then nothing is remembered.
+        return None
+    if asks_instance(cls):
+        cls = (cls, backend_of(value))
+    facts = (cls, shape, dtype)
+    return facts if always_array(checker) else (facts,)
