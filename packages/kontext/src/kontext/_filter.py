@@ -30,7 +30,7 @@ def filter_by_path(
 
     Args:
       obj: Nested data.
-      path: A path or a glob path.
+      path: A path or a glob path; a slice selects items of a list.
       invert: Whether to keep everything else instead.
       compact: Whether later items of a list or tuple move up; otherwise
         `kontext.MISSING` takes the places of those that are gone.

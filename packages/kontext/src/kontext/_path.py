@@ -98,10 +98,11 @@ class Path:
         raise AttributeError(f"a path cannot be changed: {name!r}")
 
     def __str__(self) -> str:
-        if self._text is None:
-            object.__setattr__(self, "_text", format_parts(self.parts))
-        assert self._text is not None
-        return self._text
+        text = self._text
+        if text is None:
+            text = format_parts(self.parts)
+            object.__setattr__(self, "_text", text)
+        return text
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
@@ -117,7 +118,7 @@ class Path:
         return str(self) == str(other)
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash(self._text or str(self))
 
     def __lt__(self, other: Path) -> bool:
         if not isinstance(other, Path):
