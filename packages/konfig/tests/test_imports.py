@@ -163,6 +163,15 @@ def test_overlapping_blocks_of_two_threads_restore_the_import():
     assert builtins.__import__ is original
 
 
+def test_a_block_inside_a_function_binds_proxies_there():
+    with konfig.imports():
+        import fractions as local
+    assert local.Fraction(1)["__qualname__"] == "fractions:Fraction"
+    import fractions
+
+    assert fractions is sys.modules["fractions"]
+
+
 @pytest.mark.spec("konfig-16")
 def test_an_exception_in_the_block_passes_unchanged():
     original = builtins.__import__

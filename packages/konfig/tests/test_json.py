@@ -224,6 +224,7 @@ def test_any_tree_comes_back_the_same(tree):
     strict(text)
     assert konfig.same(konfig.from_json(text), cfg)
     assert konfig.from_json(text) == cfg
+    assert not konfig.diff(konfig.from_json(text), cfg)
 
 
 @pytest.mark.spec("konfig-52")

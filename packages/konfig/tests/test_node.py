@@ -399,3 +399,56 @@ def test_a_subclass_survives_copies():
         pass
 
     assert type(copy.deepcopy(Special(a=1))) is Special
+
+
+class Trainer:
+    def __init__(self, model=None, setup=None, steps=1):
+        self.model, self.setup, self.steps = model, setup, steps
+
+
+@pytest.fixture
+def defaults():
+    node = konfig.call(Trainer, setup={"log": True}, steps=3)
+    node.model = {"n": node.ref.steps}
+    konfig.register_default_values(node)
+    yield node
+    from konfig import _defaults
+
+    _defaults._DEFAULTS.clear()
+
+
+@pytest.mark.spec("konfig-127", "konfig-128")
+def test_new_calls_begin_with_the_registered_values(defaults):
+    one, other = konfig.call(Trainer), konfig.call(Trainer, None, steps=5)
+    assert one == defaults
+    one.setup.log = False
+    one.steps = 9
+    assert one.model.n == 9
+    assert other.setup.log is True
+    assert (other[0], other.steps, "model" in other) == (None, 5, False)
+    del one["setup"]
+    assert "setup" not in konfig.from_json(konfig.to_json(one))
+    assert "setup" not in ConfigDict({"__qualname__": one["__qualname__"]})
+
+
+def test_default_values_are_registered_once(defaults):
+    konfig.register_default_values(konfig.deepcopy(defaults))
+    assert konfig.defaults_of(defaults) == defaults
+    assert konfig.defaults_of("nowhere:X") is None
+    with pytest.raises(ValueError, match="has other default values"):
+        konfig.register_default_values(konfig.call(Trainer, steps=4))
+    with pytest.raises(konfig.ConfigTypeError, match="as a call"):
+        konfig.register_default_values(ConfigDict(a=1))
+
+
+def test_arguments_and_origins_can_be_asked_for():
+    node = P.Path("a", "b")
+    node.x = 1
+    line = sys._getframe().f_lineno - 1
+    assert konfig.arguments(node) == (("a", "b"), {"x": 1})
+    assert f"test_node.py:{line} in test_" in konfig.origin(node, "x")
+    assert f":{line - 1} in " in konfig.origin(node)
+    konfig.apply_overrides(node, ["x=2"])
+    assert konfig.origin(node, "x") == "x=2 on the command line"
+    with pytest.raises(konfig.ConfigTypeError):
+        konfig.arguments(ConfigDict(a=1))

@@ -171,11 +171,12 @@ def test_a_diamond_is_evaluated_once():
     cfg = ConfigDict(x0=1)
     for index in range(30):
         cfg[f"x{index + 1}"] = cfg.ref[f"x{index}"] + cfg.ref[f"x{index}"]
-    start = time.process_time()
-    for _ in range(10):
+    spent = []
+    for _ in range(20):
+        start = time.process_time()
         assert cfg.x30 == 2**30
-    # 10 reads in 10 ms each would pass; without the memo one takes minutes.
-    assert time.process_time() - start < 0.1
+        spent.append(time.process_time() - start)
+    assert min(spent) < 1e-3
     shared = cfg.ref.x0
     for _ in range(30):
         shared = shared + shared
@@ -258,3 +259,54 @@ def test_a_placeholder_keeps_its_declaration_in_copies_and_json():
         with pytest.raises(konfig.ConfigTypeError):
             twin.lr = "x"
         assert konfig.from_json(konfig.to_json(twin)).lr == 0.5
+
+
+@pytest.mark.spec("konfig-87")
+def test_a_ref_copy_shares_no_items():
+    base = ConfigDict({"l": [{"z": 1}], "m": {"a": 1}})
+    twin = konfig.ref_copy(base)
+    twin.l[0].z = 5
+    twin.l.append(3)
+    twin.m.a = 7
+    assert base == {"l": [{"z": 1}], "m": {"a": 1}}
+    assert twin.to_dict() == {"l": [{"z": 5}, 3], "m": {"a": 7}}
+
+
+@pytest.mark.spec("konfig-88")
+def test_a_ref_copy_follows_until_it_is_set():
+    cfg = ConfigDict(train={"a": 1, "l": [1, {"b": 2}]})
+    cfg.test = konfig.ref_copy(cfg.train)
+    cfg.train.a = 2
+    cfg.train.l[1].b = 3
+    assert (cfg.test.a, cfg.test.l[1].b) == (2, 3)
+    cfg.test.a = 9
+    cfg.train.a = 4
+    assert (cfg.test.a, cfg.train.a) == (9, 4)
+    back = konfig.from_json(konfig.to_json(cfg))
+    back.train.l[0] = 7
+    assert back.test.l[0] == 7
+    with pytest.raises(konfig.ConfigTypeError):
+        konfig.ref_copy([1])
+
+
+def test_an_error_of_a_function_is_the_same_with_the_field_in_a_note():
+    cfg = ConfigDict(a=0)
+    cfg.x = 1 / cfg.ref.a
+    with pytest.raises(ZeroDivisionError) as error:
+        cfg.x  # noqa: B018
+    assert "while reading cfg.x: 1 / cfg.ref.a" in error.value.__notes__[0]
+    with pytest.raises(ZeroDivisionError) as error:
+        konfig.resolve(cfg)
+    assert error.value.__notes__[0] == "konfig: while resolving cfg.x"
+
+
+def test_a_node_takes_the_place_of_a_declaration():
+    cfg = ConfigDict(model=konfig.required(), dims=konfig.required(tuple))
+    cfg.model = {"a": 1}
+    cfg.model.b = cfg.model.ref.a
+    cfg.dims = (1, 2)
+    back = konfig.from_json(konfig.to_json(cfg))
+    back.model.a = 2
+    assert (back.model.b, back.dims) == (2, (1, 2))
+    with pytest.raises(konfig.ConfigTypeError):
+        ConfigDict(dims=konfig.required(tuple)).dims = 3

@@ -34,9 +34,18 @@ from konfig._repr import register_aliases
 
 if TYPE_CHECKING:
     from konfig import cli
-    from konfig._access import del_path, flatten, get_path, glob_paths, set_path
+    from konfig._access import (
+        arguments,
+        del_path,
+        flatten,
+        get_path,
+        glob_paths,
+        origin,
+        set_path,
+    )
     from konfig._call import call, const, partial, proxy
     from konfig._decode import from_json
+    from konfig._defaults import defaults_of, register_default_values
     from konfig._diff import Diff, diff
     from konfig._fingerprint import fingerprint, same
     from konfig._frozen import FrozenDict
@@ -45,6 +54,7 @@ if TYPE_CHECKING:
     from konfig._lazy_policy import lazy_modules
     from konfig._loader import ConfigSource, load, load_config
     from konfig._overrides import apply_overrides
+    from konfig._ref_copy import ref_copy
     from konfig._ref_fn import (
         all_of,
         any_of,
@@ -74,9 +84,12 @@ __all__ = [
     "partial",
     "const",
     "register_converter",
+    "register_default_values",
+    "defaults_of",
     "register_aliases",
     # References
     "ref_fn",
+    "ref_copy",
     "fstr",
     "where",
     "all_of",
@@ -102,6 +115,8 @@ __all__ = [
     "del_path",
     "glob_paths",
     "flatten",
+    "arguments",
+    "origin",
     "diff",
     "Diff",
     "fingerprint",
@@ -128,9 +143,10 @@ __all__ = [
 _LAZY = {
     name: module
     for module, names in {
-        "_access": "del_path flatten get_path glob_paths set_path",
+        "_access": "arguments del_path flatten get_path glob_paths origin set_path",
         "_call": "call const partial proxy",
         "_decode": "from_json",
+        "_defaults": "defaults_of register_default_values",
         "_diff": "Diff diff",
         "_fingerprint": "fingerprint same",
         "_frozen": "FrozenDict",
@@ -139,6 +155,7 @@ _LAZY = {
         "_lazy_policy": "lazy_modules",
         "_loader": "ConfigSource load load_config",
         "_overrides": "apply_overrides",
+        "_ref_copy": "ref_copy",
         "_ref_fn": "all_of any_of fstr maximum minimum not_ ref_fn where",
         "_resolve": "resolve targets",
     }.items()

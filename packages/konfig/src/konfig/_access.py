@@ -14,13 +14,13 @@ from konfig._errors import (
     KonfigError,
     short,
 )
-from konfig._keys import is_index
+from konfig._keys import count_positional, is_call, is_index
 from konfig._node import ConfigDict
 from konfig._paths import DEEP, Parts, format_path, matches, parse
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
 from konfig._ref_eval import read
-from konfig._tree import Node, is_container, stored_items
+from konfig._tree import TARGET, Node, is_container, stored_items, where
 
 _MISSING: Any = object()
 
@@ -97,6 +97,39 @@ def flatten(cfg: Any) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     _flatten(cfg, (), flat)
     return flat
+
+
+def arguments(node: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The positional and the keyword arguments of a call node, references read.
+
+    Raises:
+      ConfigTypeError: When it is no call node.
+    """
+    if not isinstance(node, ConfigDict) or not is_call(node):
+        raise ConfigTypeError(f"only a call has arguments, not {short(node)}")
+    count = count_positional(node)
+    names = [key for key in node if key != TARGET and not str(key).isdecimal()]
+    return tuple([node[i] for i in range(count)]), {key: node[key] for key in names}
+
+
+def origin(cfg: Any, path: str | Parts = "") -> str | None:
+    """Where a field was written: `"configs/vit.py:41 in get_config"`, or None.
+
+    Args:
+      cfg: A config value.
+      path: The field; the empty path asks for the config itself.
+
+    Raises:
+      ConfigKeyError: When there is no such field.
+    """
+    parts = parse(path) if isinstance(path, str) else path
+    if not parts:
+        return where(cfg) if isinstance(cfg, Node) else None
+    owner = get_path(cfg, parts[:-1])
+    found = child(owner, parts[-1])
+    if isinstance(owner, Node):
+        return where(owner, node_key(owner, parts[-1]))
+    return where(found) if isinstance(found, Node) else None
 
 
 def child(container: Any, key: Any) -> Any:

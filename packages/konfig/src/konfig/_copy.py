@@ -12,8 +12,9 @@ from konfig._tree import Node, setup
 def deepcopy(value: Any, memo: dict[int, Any] | None = None) -> Any:
     """A copy that shares nothing mutable with the original.
 
-    What is shared inside stays shared inside the copy. A reference follows the copy
-    when its anchor is copied too, and keeps its anchor otherwise.
+    What is shared inside stays shared inside the copy; locks are not copied. A
+    reference follows the copy when its anchor is copied too, and keeps its anchor
+    otherwise.
 
     Args:
       value: A config value.

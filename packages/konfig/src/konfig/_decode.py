@@ -16,7 +16,7 @@ from konfig._keys import RESERVED
 from konfig._list import ConfigList
 from konfig._node import ConfigDict
 from konfig._paths import Parts, format_path, parse
-from konfig._placeholder import UNSET, Placeholder
+from konfig._placeholder import Placeholder
 from konfig._ref import Expr, Ref
 from konfig._tree import TARGET, TRUSTED, Node, setup
 
@@ -172,7 +172,7 @@ class _Decoder:
                 raise
             raise ConfigValueError(f"broken {tag!r}: {short(data)}") from None
 
-    def _placeholder(self, data: Mapping[str, Any]) -> Placeholder:
+    def _placeholder(self, data: Mapping[str, Any]) -> Any:
         names = data.get("type", "builtins:object")
         kinds = [
             _class(name) for name in ([names] if isinstance(names, str) else names)
@@ -181,13 +181,15 @@ class _Decoder:
         for other in kinds[1:]:
             both = isinstance(kind, (type, type(int | str))) and isinstance(other, type)
             kind = kind | other if both else make_const("builtins:object", True)
-        return Placeholder(
+        declared = Placeholder(
             kind,
             self.decode(data.get("default")),
             bool(data.get("required", False)),
             data.get("doc", ""),
-            self.decode(data["value"]) if "value" in data else UNSET,
         )
+        if "value" not in data:
+            return declared
+        return declared.filled(self.decode(data["value"]))
 
     def anchor(self, root: Any) -> None:
         """Ties the references to the finished tree."""

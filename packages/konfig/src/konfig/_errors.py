@@ -111,7 +111,7 @@ def nearest(name: Any, candidates: Iterable[Any], count: int = 3) -> list[str]:
     """The candidates most like `name`, best first."""
     import difflib  # only failing programs pay for it
 
-    texts = [text for text in candidates if isinstance(text, str)]
+    texts = list(dict.fromkeys(t for t in candidates if isinstance(t, str)))
     close = difflib.get_close_matches(str(name), texts, n=count, cutoff=0.6)
     if close:
         return close

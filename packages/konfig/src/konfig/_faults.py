@@ -15,6 +15,7 @@ from konfig._errors import (
     listed,
 )
 from konfig._repr import name_of
+from konfig._signature import parameters_of
 from konfig._tree import TARGET, Node, target_of, where
 
 
@@ -25,8 +26,14 @@ def describe(node: Node) -> str:
 
 
 def names_of(node: Node) -> list[Any]:
-    """The fields of a node, without its target."""
-    return [key for key in node._konfig_fields if key != TARGET]
+    """The fields of a node, without its target; positions by their parameter's name."""
+    names = [key for key in node._konfig_fields if key != TARGET]
+    target = target_of(node)
+    parameters = parameters_of(target) if target and "0" in names else None
+    if parameters is None:
+        return names
+    known = dict(zip(map(str, range(len(names))), parameters.positional, strict=False))
+    return [known.get(name, name) for name in names]
 
 
 def missing(node: Node, key: Any, kind: type[KonfigError]) -> KonfigError:

@@ -71,7 +71,7 @@ class ConfigDict(Node, MutableMapping):
         pairs: dict[Any, Any] = {}
         if isinstance(given, Node):
             pairs.update(given._konfig_fields)
-            set_flag(self, given._konfig_flags, True)
+            set_flag(self, given._konfig_flags, TARGET not in fields)
         elif given is not None:
             pairs.update(given)
         pairs.update(fields)
@@ -162,7 +162,7 @@ class ConfigDict(Node, MutableMapping):
             self._retarget(value)
         _lock.inherit(self, value)
         self._konfig_fields[key] = value
-        mark(self, key, capture())
+        mark(self, key, capture(1))
 
     def _retarget(self, value: Any) -> None:
         if value != self._konfig_fields.get(TARGET):
@@ -363,6 +363,11 @@ def _read_field(node: Node, key: Any, stored: Any) -> Any:
         if error.path is None:
             error.path = format_path([key], "cfg")
             error.origin = error.origin or where(node, key)
+        raise
+    except Exception as error:
+        # Of a function or operator: the same error, with the field it was read for.
+        error.add_note(f"konfig: while reading {format_path([key], 'cfg')}: {stored!r}")
+        error.add_note(f"  created: {where(node, key)}")
         raise
 
 

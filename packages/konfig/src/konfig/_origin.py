@@ -13,8 +13,8 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _DEPTH = 4
 
 
-def capture() -> Origin:
-    """The callers outside konfig, innermost first, at most four.
+def capture(depth: int = _DEPTH) -> Origin:
+    """The callers outside konfig, innermost first, at most `depth`.
 
     Frames are read and dropped: a kept frame would keep the locals of the config
     function alive as long as the config.
@@ -23,7 +23,7 @@ def capture() -> Origin:
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
     found = []
-    while frame is not None and len(found) < _DEPTH:
+    while frame is not None and len(found) < depth:
         code = frame.f_code
         if code.co_filename.startswith(_PACKAGE):
             break

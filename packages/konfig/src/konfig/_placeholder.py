@@ -100,23 +100,29 @@ class Placeholder:
             raise RequiredValueError(f"a required {self.type_text} is not set")
         return self.default
 
-    def filled(self, value: Any) -> Placeholder:
-        """The same declaration with a value.
+    def filled(self, value: Any) -> Any:
+        """What a field holds after it was set: the declaration with a scalar in it.
+
+        A node, list or tuple takes the place of the declaration: what it is built to
+        is known to `resolve` alone.
 
         Raises:
           ConfigTypeError: When the value is not of the declared type.
         """
-        if type(value) in _PLAIN and not isinstance(self.type, Const):
+        plain = type(value) in _PLAIN
+        if (plain or type(value) is tuple) and not isinstance(self.type, Const):
             try:
                 value = _convert.convert(fit(value, self.type))
             except Mismatch as mismatch:
                 raise ConfigTypeError(
                     f"expected {mismatch.expected}, got {short(value)}"
                 ) from None
+        if not plain:
+            return value
         return Placeholder(self.type, self.default, self.required, self.doc, value)
 
 
-_PLAIN = frozenset((type(None), bool, int, float, complex, str, bytes, tuple))
+_PLAIN = frozenset((type(None), bool, int, float, complex, str, bytes))
 
 
 def placeholder(

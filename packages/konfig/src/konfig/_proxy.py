@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from konfig import _convert
 from konfig._const import Const, dotted
+from konfig._defaults import fill_in
 from konfig._errors import ConfigTypeError, short
 from konfig._node import new_call
 from konfig._ref import Expr
@@ -73,7 +74,7 @@ class Proxy:
                 check_call(qualname, parameters, len(args), kwargs)
             elif not callable(real):
                 raise ConfigTypeError(f"{qualname} is not callable: {short(real)}")
-        return new_call(qualname, args, kwargs, flags)
+        return fill_in(new_call(qualname, args, kwargs, flags))
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise _not_real(self, f"setting its attribute {name!r}")

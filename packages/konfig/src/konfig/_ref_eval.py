@@ -15,6 +15,7 @@ from konfig._errors import (
     listed,
     short,
 )
+from konfig._faults import names_of
 from konfig._paths import format_path
 from konfig._placeholder import Placeholder
 from konfig._ref import BINARY, COMPARE, NAMED, UNARY, Lazy, Ref, follows_field
@@ -200,7 +201,7 @@ def _node_key(node: Node, key: Any) -> Any:
 def _broken(ref: Any, at: Any, index: int, key: Any) -> RefError:
     done = format_path(ref.__konfig_path__[:index], "cfg")
     if isinstance(at, Node):
-        names = [name for name in at._konfig_fields if name != "__qualname__"]
+        names = names_of(at)
         return RefError(
             f"{ref!r} leads nowhere: {done} has no field {key!r}",
             hint=joined(did_you_mean(key, names), f"fields: {listed(names)}"),

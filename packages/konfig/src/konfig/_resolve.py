@@ -15,6 +15,7 @@ from konfig._errors import (
     ConfigTypeError,
     ConfigValueError,
     RequiredValueError,
+    UnsafeTargetError,
     short,
 )
 from konfig._frozen import FrozenDict
@@ -95,8 +96,12 @@ def _prepare(cfg: Any, allow: Any, trusted: bool) -> Guard | None:
     guard = Guard(allow)
     if names and not guard.open:
         raise not_asked(names)
-    for name in names:
-        guard.check_name(name)
+    for name, (path, origin) in names.items():
+        try:
+            guard.check_name(name)
+        except UnsafeTargetError as error:
+            error.path, error.origin = path, origin
+            raise
     return guard
 
 

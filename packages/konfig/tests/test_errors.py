@@ -1,0 +1,154 @@
+"""Every message as a user reads it, side by side in errors.json.
+
+`KONFIG_WRITE_ERRORS=1 pytest packages/konfig/tests/test_errors.py` writes it anew; the
+change is reviewed as text.
+"""
+
+import json
+import os
+import pathlib
+import re
+
+import pytest
+
+import konfig
+from konfig import ConfigDict
+
+with konfig.imports():
+    import fractions as F
+    import types as T
+
+SNAPSHOT = pathlib.Path(__file__).with_name("errors.json")
+
+
+class Target:
+    def __init__(self, hidden: int, rate: float = 0.1):
+        self.hidden = hidden
+
+    def __repr__(self):
+        return f"Target({self.hidden})"
+
+
+def config():
+    cfg = ConfigDict(steps=10, name="x", layers=[{"n": 1}])
+    cfg.model = konfig.call(Target, 3)
+    return cfg
+
+
+def assign(key, value):
+    config()[key] = value
+
+
+def override(text):
+    konfig.apply_overrides(config(), [text])
+
+
+def circle():
+    cfg = config()
+    cfg.x, cfg.y = cfg.ref.y, cfg.ref.x
+    return cfg.x
+
+
+def lost():
+    cfg = config()
+    cfg.x = cfg.ref.model.hiden
+    return cfg.x
+
+
+def locked():
+    cfg = config()
+    cfg.lock()
+    cfg.nam = 3
+
+
+def inside_itself():
+    cfg = config()
+    cfg.model.rate = cfg
+    konfig.resolve(cfg)
+
+
+def outer():
+    cfg = config()
+    cfg.sub = {"x": cfg.ref.steps}
+    konfig.to_json(cfg.sub)
+
+
+CASES = {
+    "missing attribute": lambda: config().nam,
+    "missing key": lambda: config()["layers.n"],
+    "field of a result": lambda: T.SimpleNamespace(x=1).y,
+    "missing position": lambda: T.SimpleNamespace(1)[3],
+    "flat key": lambda: assign("layers.n", 3),
+    "method name": lambda: setattr(config(), "items", 3),
+    "live object": lambda: assign("m", {"a": [1, Target(3)]}),
+    "lambda": lambda: assign("f", lambda: 1),
+    "misspelt name": lambda: F.Frction(1),
+    "misspelt keyword": lambda: konfig.call(Target, hiden=3),
+    "too many positions": lambda: konfig.call(Target, 1, 2, 3),
+    "unknown field of a call": lambda: setattr(config().model, "rat", 3),
+    "malformed name": lambda: konfig.Const("a b"),
+    "malformed path": lambda: konfig.get_path(config(), "model..hidden"),
+    "missing path": lambda: konfig.get_path(config(), "model.hiden"),
+    "index out of range": lambda: konfig.get_path(config(), "layers[4]"),
+    "module not there": lambda: konfig.resolve(
+        konfig.from_json({"m": {"__const__": "fractoins:Fraction"}}, trusted=True)
+    ),
+    "attribute not there": lambda: konfig.resolve(ConfigDict(m=konfig.Const("math:p"))),
+    "required": lambda: konfig.resolve(ConfigDict(a=konfig.required(int, "how many"))),
+    "reference in a condition": lambda: bool(config().ref.steps),
+    "reference in a text": lambda: f"{config().ref.steps}",
+    "references in a circle": circle,
+    "reference to nothing": lost,
+    "config inside itself": inside_itself,
+    "lock": locked,
+    "override of nothing": lambda: override("model.hiden=3"),
+    "override of another type": lambda: override("model.hidden=abc"),
+    "override without value": lambda: override("model.hidden"),
+    "override without match": lambda: override("**.zzz=3"),
+    "override with a bad expression": lambda: override("model=py::a.b(1 + 2)"),
+    "no config": lambda: konfig.cli.parse(["--cfg.steps=3"]),
+    "no file": lambda: konfig.load("nowhere/config.py"),
+    "reference to an outer config": outer,
+    "broken JSON": lambda: konfig.from_json('{"a": }'),
+    "broken tag": lambda: konfig.from_json({"a": {"__tuple__": 3}}),
+    "newer format": lambda: konfig.from_json({"__konfig__": 2}),
+    "untrusted": lambda: konfig.resolve(
+        konfig.from_json({"__qualname__": "os:getcwd"})
+    ),
+    "not allowed": lambda: konfig.resolve(
+        {"__qualname__": "os:getcwd"}, allow=["os.*"]
+    ),
+}
+
+
+def told(case):
+    with pytest.raises(konfig.KonfigError) as caught:
+        case()
+    text = f"{type(caught.value).__name__}: {caught.value}"
+    text = text.replace(__name__, "MODULE")
+    return re.sub(r"created: \S+:\d+ in .*", "created: FILE:LINE in FUNCTION", text)
+
+
+def test_every_message_is_the_one_that_was_reviewed():
+    found = {name: told(case).splitlines() for name, case in CASES.items()}
+    if os.environ.get("KONFIG_WRITE_ERRORS") == "1":
+        text = json.dumps(found, indent=2, ensure_ascii=False)
+        SNAPSHOT.write_text(text + "\n", encoding="utf-8")
+    assert found == json.loads(SNAPSHOT.read_text(encoding="utf-8"))
+
+
+def test_every_message_fits_on_a_screen():
+    for name, case in CASES.items():
+        text = told(case)
+        assert len(text.splitlines()) <= 12, name
+        assert len(text) <= 900, name
+
+
+def test_errors_can_be_pickled():
+    import pickle
+
+    for case in CASES.values():
+        with pytest.raises(konfig.KonfigError) as caught:
+            case()
+        again = pickle.loads(pickle.dumps(caught.value))
+        assert (type(again), str(again)) == (type(caught.value), str(caught.value))
