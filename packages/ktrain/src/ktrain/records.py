@@ -80,9 +80,13 @@ def environment() -> dict[str, Any]:
         "device_kind": devices[0].device_kind,
         "devices": len(devices),
         "processes": jax.process_count(),
-        "enable_x64": bool(jax.config.jax_enable_x64),
-        "debug_nans": bool(jax.config.jax_debug_nans),
+        "enable_x64": _flag("jax_enable_x64"),
+        "debug_nans": _flag("jax_debug_nans"),
     }
+
+
+def _flag(name: str) -> bool:
+    return bool(getattr(jax.config, name))
 
 
 def _version(distribution: str) -> str | None:

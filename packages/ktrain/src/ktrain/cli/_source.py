@@ -22,7 +22,11 @@ def load(words: list[str]) -> tuple[Any, str]:
     # As with `python -m`: a config names the project's own modules.
     if (here := os.getcwd()) not in sys.path:
         sys.path.insert(0, here)
-    source, rest = konfig.cli.parse(words, name="cfg")
+    source, rest = konfig.cli.parse(words, name="cfg", required=False)
+    if source is None:
+        raise click.UsageError(
+            "Missing CONFIG: name a config file, or use --cfg=CONFIG"
+        )
     if rest:
         raise click.UsageError(
             f"unexpected {rest[0]!r}: expected CONFIG, PATH=VALUE or --cfg.PATH=VALUE"
@@ -32,7 +36,7 @@ def load(words: list[str]) -> tuple[Any, str]:
 
 def config_name(path: str) -> str:
     """Gives a short name: `digits` for `examples/digits/config.py`."""
-    stem = pathlib.PurePath(path.partition("@")[0])
-    if stem.suffix and stem.stem == "config" and stem.parent.name:
-        return stem.parent.name
-    return stem.stem if stem.suffix else path.rpartition(".")[2]
+    file = pathlib.Path(path)
+    if not file.suffix:
+        return path.rpartition(".")[2]
+    return file.resolve().parent.name if file.stem == "config" else file.stem

@@ -11,11 +11,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ktrain import _bind, _errors, sharding
+from ktrain import _bind, _errors
 from ktrain.context import Context
 from ktrain.evals._schedule import EveryNSteps
 from ktrain.measures import Measures
 from ktrain.rngs import RngStreams
+from ktrain.sharding import ShardingStrategy
 from ktrain.state import TrainState
 from ktrain.step import TrainStep, split_mask
 
@@ -61,7 +62,7 @@ class Evaluator(_bind.RootBound):
     metrics: Mapping[str, Any] = _bind.root("train_metrics")
     model: Any = _bind.root("model")
     rng_streams: RngStreams = _bind.root("rng_streams")
-    sharding: sharding.ShardingStrategy = _bind.root("sharding")
+    sharding: ShardingStrategy = _bind.root("sharding")
     schedules: Mapping[str, Any] = _bind.root("schedules")
     num_batches: int | None = None
 
