@@ -94,10 +94,11 @@ def test_a_static_checker_reads_the_long_form(tmp_path):
 
     sample = tmp_path / "sample.py"
     sample.write_text(
-        "from ktyping import Array, Bool, Float, Shape, dim, shape, typechecked\n"
+        "from ktyping import Array, Bool, Float, PyTree, Shape, dim, typechecked\n"
         "@typechecked\n"
         'def f(x: Float[Array, "*b n"], y: Float[Array, "b"] | None = None,\n'
-        '      sizes: Shape[Array, "*b"] = ()) -> Float[Array, "*b"]:\n'
+        '      tree: PyTree[Float[Array, "b"]] = None,\n'
+        '      sizes: Shape[tuple[int, ...], "*b"] = ()) -> Float[Array, "*b"]:\n'
         '    mask: Bool[Array, "*b n"] = x > 0.5\n'
         '    n: int = dim["n"]\n'
         "    return (x * mask).sum(axis=-1) / n\n"

@@ -277,3 +277,12 @@ def test_a_star_import_keeps_the_builtin_isinstance():
     assert "isinstance" not in names
     assert {"Float", "typechecked", "matches", "dim"} <= names.keys()
     assert kt.isinstance is kt.matches
+
+
+def test_a_shape_has_a_long_form_for_static_checkers():
+    assert Shape[tuple[int, ...], "a b"] == Shape["a b"]
+    for wrong in (("a", "b"), (int, "a"), 3, ("a", "b", "c")):
+        with pytest.raises((TypeError, ValueError)):
+            Shape[wrong]
+    with pytest.raises(TypeError, match="one shape spec"):
+        Shape["a"]["b"]

@@ -34,6 +34,7 @@ _EXPORTS = {
     **dict.fromkeys(("typechecked", "check_type", "matches", "shape"), "_api"),
     **dict.fromkeys(("Scope", "dim", "get_current_scope"), "_scope"),
     "Shape": "_special",
+    "PyTree": "_pytree",
     "config": "_config",
     "share": "_records",
 }

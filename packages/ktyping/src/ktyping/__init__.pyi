@@ -5,7 +5,7 @@ pyrefly read `Float[Array, "*b n"]` as `Annotated[Array, "*b n"]`; pyright reads
 forms as a class with the members that the arrays of numpy and jax share.
 """
 
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from ktyping._api import check_type as check_type
 from ktyping._api import isinstance as isinstance
@@ -35,6 +35,8 @@ MYPY = False
 TYPE_CHECKING_WITH_PYREFLY = False
 
 Array = Any
+_Leaf = TypeVar("_Leaf")
+PyTree: TypeAlias = _Leaf | Any
 
 if MYPY:
     from typing import Annotated as ArraySpec
@@ -342,6 +344,7 @@ __all__ = [
     "dim",
     "get_current_scope",
     "Shape",
+    "PyTree",
     "config",
     "share",
     "AmbiguityLimitError",

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 _CACHE_LIMIT = 4096
 _ASK_INSTANCE = "instance"
 _known: dict[type, str | None] = {}
+_traced: dict[tuple[type, type], bool] = {}
 
 
 class Facts(NamedTuple):
@@ -26,9 +27,21 @@ def backend_of(value: Any) -> str | None:
         if len(_known) >= _CACHE_LIMIT:
             _known.clear()
         _known[cls] = known
-    if known is _ASK_INSTANCE:
-        return "jax" if isinstance(value, sys.modules["jax"].Array) else None
-    return known
+    return traced_backend(value) if known is _ASK_INSTANCE else known
+
+
+def traced_backend(value: Any) -> str | None:
+    """Returns `jax` if a tracer stands for an array, else None."""
+    jax = sys.modules["jax"]
+    # isinstance asks what the tracer stands for and is slow; the class of that
+    # decides, so it is asked once per class.
+    kind = (type(value), type(jax.typeof(value)))
+    is_array = _traced.get(kind)
+    if is_array is None:
+        if len(_traced) >= _CACHE_LIMIT:
+            _traced.clear()
+        is_array = _traced[kind] = isinstance(value, jax.Array)
+    return "jax" if is_array else None
 
 
 def asks_instance(cls: type) -> bool:

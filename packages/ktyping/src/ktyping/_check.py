@@ -25,6 +25,7 @@ from ktyping._plain import (
     TypeVarCheck,
     is_protocol,
 )
+from ktyping._pytree import PyTreeCheck, PyTreeType
 from ktyping._records import DataclassCheck, record_checker, share
 
 _cache: dict[Any, Checker] = {}
@@ -55,6 +56,8 @@ def _build(annotation: Any) -> Checker:
     for kind, made in _SPECIAL.items():
         if annotation is kind:
             return made
+    if isinstance(annotation, PyTreeType):
+        return PyTreeCheck(checker_for(annotation.leaf))
     origin = typing.get_origin(annotation)
     if origin is not None:
         return _build_generic(annotation, origin, typing.get_args(annotation))

@@ -152,8 +152,7 @@ class Plan:
 
     def _begin_slow(self, mode: str, args: tuple[Any, ...]) -> Scope:
         """Looks closer at the arguments; matches and remembers what is new."""
-        key = self.verdicts.key(args) if self.new_scope else None
-        entry = self.verdicts.get(key)
+        key, entry = self.verdicts.find(args) if self.new_scope else (None, None)
         if entry is not None:
             if self.complete:
                 return Scope(entry.hypotheses, self, CURRENT.get(), args, entry)

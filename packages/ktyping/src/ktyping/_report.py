@@ -69,8 +69,10 @@ def _subject(failure: Failure, context: Context) -> str:
     kind, where = context.subject, failure.where
     if kind == "argument":
         return where if where[:1] == "*" else f"argument {where}"
-    if kind in ("field", "value"):
-        return f"{kind} {where}" if where != kind else kind
+    if kind == "value":
+        return where
+    if kind == "field":
+        return f"field {where}"
     return kind + where.removeprefix(kind)
 
 

@@ -1,7 +1,7 @@
 """Matches a shape against a spec: every reading that the hypotheses allow."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from ktyping import _dims as d
 from ktyping._arithmetic import Sizes, same_size, same_sizes
@@ -83,8 +83,8 @@ class _Search:
     """Depth-first search over (term, axis); equal states are walked once."""
 
     __slots__ = (
-        "branching",
         "found",
+        "repeats",
         "seen",
         "shape",
         "spec",
@@ -104,17 +104,20 @@ class _Search:
         self.found: list[Hypothesis] = []
         self.seen: set[Any] = set()
         self.steps = 0
-        self.branching = spec.num_branching > 0
+        self.repeats = any(map(_repeats, spec.terms))
         self.tails = spec.tails
 
     def walk(self, term: int, axis: int, hypothesis: Hypothesis) -> None:
-        if self.branching and self.is_known(term, axis, hypothesis):
+        self.steps += 1
+        if self.steps > _MAX_STEPS:
+            self.refuse(f"takes more than {_MAX_STEPS} steps to read")
+        if self.repeats and self.is_known(term, axis, hypothesis):
             return
         if term == len(self.spec.terms):
             if axis == len(self.shape):
                 self.found.append(hypothesis)
                 if len(self.found) > MAX_HYPOTHESES:
-                    self.refuse()
+                    self.refuse(f"can be read in more than {MAX_HYPOTHESES} ways")
             return
         kind = self.spec.terms[term]
         fits = False
@@ -129,9 +132,6 @@ class _Search:
         state = (term, axis, hypothesis.key)
         known = state in self.seen
         self.seen.add(state)
-        self.steps += 1
-        if self.steps > _MAX_STEPS:
-            self.refuse()
         return known
 
     def leaves_enough(self, term: int, axis: int) -> bool:
@@ -142,12 +142,18 @@ class _Search:
     def source(self, axis: int) -> str:
         return f"{self.where} axis {axis}"
 
-    def refuse(self) -> None:
+    def refuse(self, why: str) -> NoReturn:
         raise AmbiguityLimitError(
-            f"The shape {self.shape} of {self.where} can be read as "
-            f"{self.spec.text!r} in more than {MAX_HYPOTHESES} ways.\n"
+            f"The shape {self.shape} of {self.where} {why} as {self.spec.text!r}.\n"
             "Name fewer runs of axes, or check first an argument that fixes them."
         )
+
+
+def _repeats(term: d.Term) -> bool:
+    """Whether different ways to read a term can end in the same state."""
+    if isinstance(term, d.Variadic):
+        return term.name is None or term.broadcast
+    return isinstance(term, d.Optional | d.Choice)
 
 
 def _axes_of(search: _Search, axis: int, stop: int) -> str:

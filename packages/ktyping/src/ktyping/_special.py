@@ -1,6 +1,7 @@
-"""`Shape`, `DType`: annotations for sizes and dtypes themselves."""
+"""`Shape`: an annotation for sizes themselves."""
 
 import operator
+import typing
 from typing import Any
 
 from ktyping import _dims as d
@@ -24,11 +25,19 @@ class ShapeType(Checker):
     def __init__(self, spec: d.Spec | None = None):
         self.spec = spec
 
-    def __getitem__(self, text: str) -> "ShapeType":
-        if not isinstance(text, str) or self.spec is not None:
+    def __getitem__(self, item: Any) -> "ShapeType":
+        # The first of two items is for static checkers, as in `Float[Array, "n"]`.
+        two = isinstance(item, tuple) and len(item) == 2
+        sequence, text = item if two else (tuple, item)
+        origin = typing.get_origin(sequence) or sequence
+        if (
+            not isinstance(text, str)
+            or self.spec is not None
+            or origin not in (tuple, list)
+        ):
             raise TypeError(
-                f"Shape[...] takes one shape spec, got {text!r}.\n"
-                'Write `Shape["*b n"]`.'
+                f"Shape[...] takes one shape spec, got {item!r}.\n"
+                'Write `Shape["*b n"]` or `Shape[tuple[int, ...], "*b n"]`.'
             )
         return ShapeType(parse(text))
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ktyping._backends import asks_instance, backend_of
+from ktyping._backends import asks_instance, traced_backend
 from ktyping._checker import ARRAY, CLASS, Checker
 from ktyping._hypothesis import Hypotheses
 from ktyping._source import PLAIN_CLASSES, always_array
@@ -27,13 +27,17 @@ class Entry:
 
     def knows(self, key: Any) -> bool:
         """Whether a returned value with this key fits."""
-        return key is not None and key in self.returns
+        try:
+            return key is not None and key in self.returns
+        except TypeError:
+            return False
 
     def remember(self, key: Any) -> None:
         """Notes that a returned value with this key fits."""
         if len(self.returns) >= MAX_VERDICTS:
             self.returns.clear()
-        self.returns.add(key)
+        if _is_hashable(key):
+            self.returns.add(key)
 
 
 class Verdicts:
@@ -60,9 +64,14 @@ class Verdicts:
             key += part
         return tuple(key)
 
-    def get(self, key: Any) -> Entry | None:
-        """Returns the verdict for a key."""
-        return None if key is None else self.known.get(key)
+    def find(self, args: tuple[Any, ...]) -> tuple[Any, Entry | None]:
+        """Returns the key of the arguments, or None, and the verdict if known."""
+        key = self.key(args)
+        try:
+            return key, None if key is None else self.known.get(key)
+        except TypeError:
+            # A shape or dtype of a foreign object that has no hash.
+            return None, None
 
     def remember(self, key: Any, hypotheses: Hypotheses) -> Entry:
         """Notes that arguments with this key give these readings."""
@@ -70,6 +79,14 @@ class Verdicts:
             self.known.clear()
         entry = self.known[key] = Entry(hypotheses)
         return entry
+
+
+def _is_hashable(key: Any) -> bool:
+    try:
+        hash(key)
+    except TypeError:
+        return False
+    return True
 
 
 def key_of(value: Any, checker: Checker) -> tuple[Any, ...] | None:
@@ -84,13 +101,12 @@ def key_of(value: Any, checker: Checker) -> tuple[Any, ...] | None:
         return None
     try:
         shape, dtype = value.shape, value.dtype
-        hash((shape, dtype))
     except AttributeError:
         return None if hasattr(value, "shape") else (cls,)
     except Exception:
         # Foreign objects may raise anything here; then nothing is remembered.
         return None
     if asks_instance(cls):
-        cls = (cls, backend_of(value))
+        cls = (cls, traced_backend(value))
     facts = (cls, shape, dtype)
     return facts if always_array(checker) else (facts,)
