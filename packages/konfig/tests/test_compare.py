@@ -217,3 +217,46 @@ def test_fingerprints_are_the_same_in_every_process():
     }
     # Written down when it was first computed: a change breaks stored run names.
     assert found == {"213b333389a9"}
+
+
+@pytest.mark.spec("konfig-130")
+def test_the_overrides_of_a_difference_turn_one_into_the_other(cfg):
+    other = konfig.deepcopy(cfg)
+    other.steps = 10.0
+    other.model.hidden = 32
+    other.model.layers += [{"n": (1, 2)}, [3]]
+    other.twice = other.ref.steps * other.ref.model.hidden
+    other.name = "a: 'b' = 1.5"
+    other.built = T.SimpleNamespace(x=[T.SimpleNamespace])
+    other.rate = konfig.required(float)
+    found = konfig.diff(cfg, other).as_overrides()
+    assert found[1] == "model.hidden=32"
+    konfig.apply_overrides(cfg, found)
+    assert cfg == other
+    assert konfig.same(cfg, other)
+    cfg.model.hidden = 2
+    assert cfg.twice == 20.0
+    back = konfig.diff(cfg, ConfigDict(steps=10)).as_overrides()
+    konfig.apply_overrides(cfg, back)
+    assert cfg == {"steps": 10}
+
+
+values = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3)
+    ),
+    lambda below: st.one_of(
+        st.lists(below, max_size=3),
+        st.lists(below, max_size=3).map(tuple),
+        st.dictionaries(st.sampled_from(["a", "b", "c d", 0, None]), below, max_size=3),
+    ),
+    max_leaves=8,
+)
+
+
+@given(values, values)
+def test_applying_a_difference_gives_the_other_config(one, other):
+    a, b = ConfigDict(x=one, y=0), ConfigDict(x=other, y=0)
+    before = repr(a)
+    assert konfig.apply(a, konfig.diff(a, b)) == b
+    assert repr(a) == before

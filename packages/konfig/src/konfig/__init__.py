@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from konfig._call import call, const, partial, proxy
     from konfig._decode import from_json
     from konfig._defaults import defaults_of, register_default_values
-    from konfig._diff import Diff, diff
+    from konfig._diff import Diff, apply, diff
     from konfig._fingerprint import fingerprint, same
     from konfig._frozen import FrozenDict
     from konfig._imports import imports
@@ -118,6 +118,7 @@ __all__ = [
     "arguments",
     "origin",
     "diff",
+    "apply",
     "Diff",
     "fingerprint",
     "same",
@@ -147,7 +148,7 @@ _LAZY = {
         "_call": "call const partial proxy",
         "_decode": "from_json",
         "_defaults": "defaults_of register_default_values",
-        "_diff": "Diff diff",
+        "_diff": "Diff apply diff",
         "_fingerprint": "fingerprint same",
         "_frozen": "FrozenDict",
         "_imports": "imports",

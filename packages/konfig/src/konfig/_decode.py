@@ -11,14 +11,14 @@ from typing import Any
 from konfig._const import check_qualname, make_const
 from konfig._convert import convert
 from konfig._encode import VERSION
-from konfig._errors import ConfigCycleError, ConfigValueError, KonfigError, short
+from konfig._errors import ConfigValueError, KonfigError, short
 from konfig._keys import RESERVED
 from konfig._list import ConfigList
 from konfig._node import ConfigDict
 from konfig._paths import Parts, format_path, parse
 from konfig._placeholder import Placeholder
 from konfig._ref import Expr, Ref
-from konfig._tree import TARGET, TRUSTED, Node, setup
+from konfig._tree import TARGET, TRUSTED, Node, setup, too_deep
 
 
 def from_json(
@@ -48,18 +48,27 @@ def from_json(
     return decode(source, trusted=trusted, origin=origin)
 
 
-def decode(data: Any, *, trusted: bool, origin: str | None = None) -> Any:
-    """A config value from JSON data, which is left as it is."""
+def decode(
+    data: Any, *, trusted: bool, origin: str | None = None, root: Any = None
+) -> Any:
+    """A config value from JSON data, which is left as it is.
+
+    Args:
+      data: What a JSON reader gave.
+      trusted: Whether `resolve` may call what it names.
+      origin: Where it comes from, for messages.
+      root: What references read from, when that is not the value itself.
+    """
     decoder = _Decoder(data, trusted, origin)
     try:
         result = decoder.decode(data)
     except RecursionError:
-        raise ConfigCycleError("the data is nested too deeply") from None
+        raise too_deep() from None
     except KonfigError as error:
         error.path = error.path or format_path(decoder.at, "cfg")
         error.origin = error.origin or origin
         raise
-    decoder.anchor(result)
+    decoder.anchor(result if root is None else root)
     return result
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from konfig._access import get_path
 from konfig._compare import Comparison
 from konfig._const import dotted
-from konfig._errors import short
+from konfig._copy import deepcopy
+from konfig._encode import encode_part
+from konfig._errors import ConfigValueError, short
+from konfig._overrides import apply_overrides
 from konfig._paths import Parts, covers, format_path, parse
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Lazy
@@ -52,10 +56,11 @@ class Entry:
 class Diff:
     """The differences in the order of the second config; false when there are none."""
 
-    __slots__ = ("entries",)
+    __slots__ = ("_new", "entries")
 
-    def __init__(self, entries: Iterable[Entry]):
+    def __init__(self, entries: Iterable[Entry], new: Any):
         self.entries = tuple(entries)
+        self._new = new
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
@@ -71,6 +76,36 @@ class Diff:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.entries))
+
+    def as_overrides(self) -> list[str]:
+        """The overrides that turn the first config into the second.
+
+        They stand on a command line behind the config file, or in `apply_overrides`.
+        What was shared in the second config is written at each place.
+
+        Raises:
+          ConfigValueError: When the configs differ as a whole.
+          SerializationError: When a new value has no form in JSON.
+        """
+        if any(not entry.path for entry in self.entries):
+            raise ConfigValueError("the configs differ as a whole, no field alone")
+        removed = [entry for entry in self.entries if entry.kind == "removed"]
+        others = [entry for entry in self.entries if entry.kind != "removed"]
+        texts = [self._override(entry) for entry in others]
+        # From the end, so that no position moves before its turn.
+        return texts + [f"{entry.path}:del" for entry in reversed(removed)]
+
+    def _override(self, entry: Entry) -> str:
+        value = entry.new
+        if entry.kind == "added" and isinstance(parse(entry.path)[-1], int):
+            owner = format_path(parse(entry.path)[:-1])
+            if isinstance(get_path(self._new, owner), (list, tuple)):
+                return f"{owner}+=json::[{encode_part(value, self._new)}]"
+        if entry.kind == "changed" and type(value) in (bool, int):
+            return f"{entry.path}={value}"
+        if entry.kind == "changed" and isinstance(value, str):
+            return f"{entry.path}=str::{value}"
+        return f"{entry.path}:=json::{encode_part(value, self._new)}"
 
     def __repr__(self) -> str:
         return f"<Diff of {len(self.entries)} entries>"
@@ -90,7 +125,19 @@ def diff(a: Any, b: Any, *, ignore: str | Iterable[str] = ()) -> Diff:
     patterns = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     search = _Search(a, b, [parse(pattern, glob=True) for pattern in patterns])
     search.compare(a, b, (), None)
-    return Diff(search.entries)
+    return Diff(search.entries, b)
+
+
+def apply(cfg: Any, changes: Diff) -> Any:
+    """A copy of a config with the changes made: `apply(a, diff(a, b)) == b`.
+
+    Raises:
+      ConfigValueError: When the compared configs differ as a whole.
+      OverrideError: When the changes do not fit this config.
+    """
+    result = deepcopy(cfg)
+    apply_overrides(result, changes.as_overrides())
+    return result
 
 
 class _Search:

@@ -53,9 +53,11 @@ def encode_text(
     return json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
 
 
-def encode_plain(value: Any) -> Any:
-    """A scalar or container without references, as JSON data."""
-    return _Encoder(value, True, False).encode(value)
+def encode_part(value: Any, root: Any) -> str:
+    """A part of a config as JSON text, with references from the root."""
+    import json
+
+    return json.dumps(_Encoder(root, False, False).encode(value), allow_nan=False)
 
 
 class _Encoder:

@@ -7,12 +7,12 @@ from typing import Any
 
 from konfig._const import Const, dotted
 from konfig._convert import is_path
-from konfig._errors import ConfigCycleError, ConfigValueError, short
+from konfig._errors import ConfigValueError, short
 from konfig._paths import Parts, covers, format_path, parse
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Lazy, LocalFunction, Ref
 from konfig._ref_eval import read
-from konfig._tree import TARGET, Node, node_paths
+from konfig._tree import TARGET, Node, node_paths, too_deep
 
 
 def fingerprint(
@@ -56,7 +56,7 @@ def canonical(cfg: Any, *, exclude: Any = (), refs: str = "keep") -> str:
     try:
         writer.write(cfg, ())
     except RecursionError:
-        raise ConfigCycleError("the config is nested too deeply") from None
+        raise too_deep() from None
     return "".join(writer.out)
 
 

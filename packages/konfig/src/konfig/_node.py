@@ -11,7 +11,6 @@ from konfig._const import check_qualname, dotted, make_const
 from konfig._encode import encode_text
 from konfig._errors import (
     ConfigAttributeError,
-    ConfigCycleError,
     ConfigIndexError,
     ConfigKeyError,
     ConfigTypeError,
@@ -42,6 +41,7 @@ from konfig._tree import (
     set_state,
     setup,
     state_of,
+    too_deep,
     where,
 )
 
@@ -82,7 +82,7 @@ class ConfigDict(Node, MutableMapping):
         try:
             _fill(self._konfig_fields, pairs)
         except RecursionError:
-            raise _too_deep() from None
+            raise too_deep() from None
 
     # Reading
 
@@ -157,7 +157,7 @@ class ConfigDict(Node, MutableMapping):
         except ConfigTypeError as error:
             raise _convert.below(error, key) from None
         except RecursionError:
-            raise _too_deep() from None
+            raise too_deep() from None
         if key == TARGET:
             self._retarget(value)
         _lock.inherit(self, value)
@@ -320,7 +320,7 @@ def _fill(fields: dict[Any, Any], given: Mapping[Any, Any]) -> None:
     while waiting:
         fields, given, above = waiting.pop()
         if len(above) > _DEEPEST:
-            raise _too_deep()
+            raise too_deep()
         call = TARGET in given
         for key, value in given.items():
             if call or (isinstance(key, str) and key[:2] == "__"):
@@ -388,12 +388,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple([_plain(item) for item in value])
     return value
-
-
-def _too_deep() -> ConfigCycleError:
-    return ConfigCycleError(
-        "the value contains itself, or is nested too deeply for the recursion limit"
-    )
 
 
 _convert.register(ConfigDict, lambda node: node)

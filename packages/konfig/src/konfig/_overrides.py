@@ -7,6 +7,7 @@ from typing import Any
 
 from konfig import _access, _convert
 from konfig._const import Const
+from konfig._decode import decode
 from konfig._errors import (
     ConfigAttributeError,
     ConfigIndexError,
@@ -306,9 +307,11 @@ class _Change:
         import json
 
         try:
-            return json.loads(text)
+            data = json.loads(text)
         except ValueError as error:
             raise self._fault(f"not JSON: {error}") from None
+        # Typed by the user like the rest of the command line, so it may name targets.
+        return decode(data, trusted=True, root=self._cfg)
 
     def _from_file(self, text: str) -> Any:
         return load_json(text)

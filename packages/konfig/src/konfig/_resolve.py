@@ -11,7 +11,6 @@ from konfig._const import Const, check_qualname, is_trusted
 from konfig._copy import deepcopy
 from konfig._decode import decode
 from konfig._errors import (
-    ConfigCycleError,
     ConfigTypeError,
     ConfigValueError,
     RequiredValueError,
@@ -28,7 +27,7 @@ from konfig._security import Guard, not_asked, untrusted_names
 from konfig._signature import binding_fault
 from konfig._target import load
 from konfig._trace import explain, pruned
-from konfig._tree import TARGET, TRUSTED, Node, cycle, walk, where
+from konfig._tree import TARGET, TRUSTED, Node, cycle, too_deep, walk, where
 
 
 def resolve(
@@ -205,9 +204,7 @@ class _Resolver:
         except RecursionError as error:
             if getattr(error, "__notes__", None):
                 raise  # it came from a target, which is told already
-            raise ConfigCycleError(
-                "the config is nested too deeply for the recursion limit"
-            ) from None
+            raise too_deep() from None
 
     def build(self, value: Any) -> Any:
         """The object for a stored value."""

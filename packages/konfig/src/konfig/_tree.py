@@ -148,6 +148,13 @@ def cycle(parts: Parts, first: Parts) -> ConfigCycleError:
     )
 
 
+def too_deep() -> ConfigCycleError:
+    """The error for a value that is deeper than the recursion limit allows."""
+    return ConfigCycleError(
+        "the value contains itself, or is nested too deeply for the recursion limit"
+    )
+
+
 def _middle(text: str, limit: int = 90) -> str:
     half = limit // 2
     return text if len(text) <= limit else f"{text[:half]}…{text[-half:]}"
