@@ -1,6 +1,6 @@
 """What the Trainer costs per warm step, beside the same step in a hand-written loop.
 
-    uv run python packages/ktrain/benchmarks/bench_step.py [--steps 300] [--rounds 7]
+    uv run python -m packages.ktrain.benchmarks.bench_step [--steps 300] [--rounds 7]
 
 Both sides call the same jitted function on batches of the same iterator; rounds are
 interleaved, so that other work on the machine meets both alike. Printed: the median
@@ -50,6 +50,7 @@ def make_trainer(steps: int):
     cfg.evals = {}
     cfg.progress = None
     cfg.log_metrics_every = None
+    cfg.workdir = "unused"
     return konfig.resolve(cfg)
 
 
@@ -63,12 +64,44 @@ def run_by_hand(compiled, state, batches, steps: int) -> float:
 
 
 def run_loop(trainer, compiled, batches, steps: int) -> float:
-    loop = trainer.make_loop(compiled, batches, steps=steps)
+    loop = make_loop(trainer, compiled, batches, steps)
     jax.block_until_ready(loop.state)
     began = time.perf_counter()
     loop.run()
     jax.block_until_ready(loop.state)
     return time.perf_counter() - began
+
+
+def make_loop(trainer, compiled, batches, steps: int) -> Loop:
+    """The loop as `Trainer.train` makes it, on a step that is compiled already."""
+    chrono = Chrono(batch_size=trainer.train_ds.batch_size)
+    chrono.start(0)
+    return Loop(
+        step=compiled,
+        batches=batches,
+        place=trainer.sharding.layout().place,
+        num_train_steps=steps,
+        end=steps,
+        log_every=trainer.log_metrics_every,
+        evals=[],
+        checkpoints=None,
+        config_digest=None,
+        reporter=Reporter(
+            measures=compiled.step.measures,
+            health=trainer.health,
+            writer=open_in_background(NoopWriter(), workdir=None, start_step=0),
+            progress=Progress(mode="off").start(
+                total_steps=steps, start_step=0, description="train"
+            ),
+            chrono=chrono,
+            status=None,
+            events=None,
+            num_train_steps=steps,
+        ),
+        interrupts=Interrupts(),
+        state=trainer.init_state(),
+        k=0,
+    )
 
 
 if __name__ == "__main__":
