@@ -172,4 +172,14 @@ def test_a_union_names_each_member_with_its_reason():
         "  - list[Shape['n']]: axis 0: n is 4, but n = 3 from x[0] axis 0"
     )
     assert lines[start + 2].startswith("  - Shape['n m']: list of length 2 is not")
-    assert lines[start + 3] == "  - None: list of length 2 is not None"
+    assert lines[start + 3] == "Arguments"
+
+
+def test_a_value_from_the_call_is_shown_with_its_size():
+    @typechecked
+    def f(n: int, x: Shape["{n}"], y: Shape["a"] | None = None):
+        pass
+
+    shown = text(f, 3, (4,))
+    assert "axis 0: size is 4, but {n} = 3 is wanted" in shown
+    assert "alternatives" not in text(f, 3, (3,), (1, 2))

@@ -655,3 +655,33 @@ def test_an_object_whose_shape_has_no_hash_is_not_remembered():
     for _ in range(2):
         assert f(z(3).view(Listed)).size == 3
         assert refused(f, z(3, 2).view(Listed)).code == "rank"
+
+
+def test_a_function_under_another_decorator_keeps_its_defaults():
+    def logged(function):
+        @functools.wraps(function)
+        def wrapper(*args, **kwargs):
+            return function(*args, **kwargs)
+
+        return wrapper
+
+    @typechecked
+    @logged
+    def f(x: Float["n"], k: int = 2, *, scale: float = 3.0) -> float:
+        return k * scale
+
+    assert f(z(3)) == 6.0
+    assert f(z(3), 1, scale=1.0) == 1.0
+    assert refused(f, z(3), "k").subject == "argument k"
+
+
+def test_the_wrapper_shows_what_the_function_shows():
+    import inspect
+
+    def f(x: Float["n"], k: int = 2) -> int:
+        """Doc."""
+
+    g = typechecked(f)
+    assert inspect.signature(g) == inspect.signature(f)
+    assert (g.__name__, g.__doc__, g.__wrapped__) == ("f", "Doc.", f)
+    assert g.__annotations__ == f.__annotations__

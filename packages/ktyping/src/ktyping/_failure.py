@@ -176,7 +176,8 @@ def why_not(spec: d.Spec, stop: Stop, shape: Sizes) -> tuple[str, str] | None:
 def _reason(term: d.Term, word: str, size: Any, h: Hypothesis) -> tuple[str, str]:
     match term:
         case d.Fixed():
-            return f"size is {size}, but {word} is wanted", str(term.size)
+            wanted = word if word.isdigit() else f"{word} = {term.size}"
+            return f"size is {size}, but {wanted} is wanted", str(term.size)
         case d.FixedBroadcast():
             expected = f"1 or {term.size}"
             return f"size is {size}, but {expected} is wanted", expected

@@ -120,6 +120,8 @@ class AnyOf(Checker):
         return ()
 
     def _explain(self, failures: list[Failure]) -> Failure:
+        # That a value which is there is not None says nothing.
+        failures = [f for f in failures if f.expected != "None"] or failures
         deepest = max(failures, key=lambda f: f.depth)
         if all(f.code == "type" and f.where == deepest.where for f in failures):
             message = f"{failures[0].actual} is not {self.text}"

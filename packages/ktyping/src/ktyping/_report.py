@@ -178,7 +178,8 @@ def _arguments(arguments: Mapping[str, str], where: str, context: Context) -> li
             mark = ">" if name == culprit and context.subject == "argument" else " "
             lines.append(f"  {mark} {name}: {shown}")
     if context.returned is not None:
-        lines.append(f"Returned: {summary(context.returned[0])}")
+        given = "Returned" if context.subject == "return value" else "Value"
+        lines.append(f"{given}: {summary(context.returned[0])}")
     return lines
 
 

@@ -75,8 +75,12 @@ def make_wrapper(
     )
     label = f"<ktyping wrapper of {function.__qualname__}>"
     wrapper = _define(source, label, {f"plan{suffix}": plan})
-    wrapper.__defaults__ = function.__defaults__
-    wrapper.__kwdefaults__ = function.__kwdefaults__
+    # Of the signature, not of the function: a function under another decorator shows
+    # the signature of the one inside.
+    given = [p for p in parameters if p.default is not p.empty]
+    keywords = {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY}
+    wrapper.__defaults__ = tuple(p.default for p in given if p.name not in keywords)
+    wrapper.__kwdefaults__ = keywords
     return wrapper
 
 
