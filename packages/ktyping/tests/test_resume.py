@@ -1,7 +1,7 @@
 """Generators and coroutines."""
 
 import asyncio
-from collections.abc import Generator, Iterator
+from collections.abc import AsyncGenerator, Generator, Iterator
 
 import pytest
 
@@ -139,3 +139,67 @@ def test_a_cancelled_coroutine_leaves_no_scope():
             get_current_scope(nested_ok=True)
 
     asyncio.run(main())
+
+
+@typechecked
+async def count(x: Shape["n"], last: object) -> AsyncGenerator[Shape["n"], Shape["n"]]:
+    got = yield (dim["n"],)
+    await asyncio.sleep(0)
+    yield got or (dim["n"],)
+    yield last
+
+
+def test_an_async_generator_is_checked_in_its_own_scope():
+    async def main():
+        a, b = count((3,), (3,)), count((5,), (5,))
+        pairs = [(await anext(a), await anext(b)) for _ in range(3)]
+        assert pairs == [((3,), (5,))] * 3
+        for generator in (a, b):
+            with pytest.raises(StopAsyncIteration):
+                await anext(generator)
+        with pytest.raises(NoActiveScopeError):
+            get_current_scope(nested_ok=True)
+
+    asyncio.run(main())
+
+
+def test_what_an_async_generator_yields_and_receives_is_checked():
+    async def main():
+        with pytest.raises(KTypeCheckError):
+            count((3, 4), None)
+        generator = count((3,), (4,))
+        assert await anext(generator) == (3,)
+        assert await generator.asend((3,)) == (3,)
+        with pytest.raises(KTypeCheckError, match="yield #2"):
+            await anext(generator)
+
+        generator = count((3,), None)
+        await anext(generator)
+        with pytest.raises(KTypeCheckError, match="send #0"):
+            await generator.asend((4,))
+
+    asyncio.run(main())
+
+
+def test_an_async_generator_can_be_thrown_into_and_closed():
+    events = []
+
+    @typechecked
+    async def f(x: Shape["n"]):
+        try:
+            try:
+                yield 1
+            except KeyError:
+                events.append(dim["n"])
+                yield 2
+        finally:
+            events.append("closed")
+
+    async def main():
+        generator = f((3,))
+        await anext(generator)
+        assert await generator.athrow(KeyError()) == 2
+        await generator.aclose()
+
+    asyncio.run(main())
+    assert events == [3, "closed"]

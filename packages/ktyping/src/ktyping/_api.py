@@ -54,8 +54,8 @@ def typechecked(
     """Checks arguments and results against their annotations.
 
     It decorates functions, methods, class and static methods, properties,
-    generators, coroutines and dataclasses; `with typechecked():` opens a scope for
-    `check_type` and `dim` in a block.
+    generators and coroutines of every kind, and dataclasses.
+    `with typechecked():` opens a scope for `check_type` and `dim` in a block.
 
     Args:
       target: What to decorate; left out in `@typechecked(...)` and in `with`.

@@ -52,12 +52,9 @@ def _inner(function: Callable[..., Any]) -> Any:
 def _kind(function: Callable[..., Any]) -> str:
     if inspect.iscoroutinefunction(function):
         return "coroutine"
-    if inspect.isasyncgenfunction(function):
-        raise TypeError(
-            f"typechecked cannot check the async generator {function.__qualname__}.\n"
-            "It takes functions, methods, generators, coroutines and dataclasses."
-        )
-    return "generator" if inspect.isgeneratorfunction(function) else "plain"
+    asynchronous = inspect.isasyncgenfunction(function)
+    is_generator = asynchronous or inspect.isgeneratorfunction(function)
+    return "generator" if is_generator else "plain"
 
 
 def _check_declaration(plan: Plan) -> None:

@@ -16,7 +16,7 @@ from ktyping._hypothesis import EMPTY, Hypotheses, close_all
 from ktyping._lenient import bind_what_fits
 from ktyping._plain import ANYTHING
 from ktyping._report import Context, make_error
-from ktyping._resume import Resumed, iterate
+from ktyping._resume import Resumed, iterate, iterate_async
 from ktyping._scope import CURRENT, Scope, SharedScope
 from ktyping._source import make_begin, make_finish
 from ktyping._verdicts import Entry, Verdicts, key_of
@@ -128,11 +128,11 @@ class Plan:
 
     def _prepare_return(self, annotation: Any, checker: Checker) -> None:
         origin = typing.get_origin(annotation) or annotation
-        if inspect.isgeneratorfunction(self.function):
+        if _is_generator(self.function):
             args = typing.get_args(annotation)
             kinds = [checker_for(arg) for arg in args]
             self.yields = kinds[0] if kinds else ANYTHING
-            self.sends = kinds[1] if len(kinds) == 3 else ANYTHING
+            self.sends = kinds[1] if len(kinds) > 1 else ANYTHING
             self.returns = kinds[2] if len(kinds) == 3 else ANYTHING
             return
         if origin is typing.NoReturn or origin is typing.Never:
@@ -289,6 +289,8 @@ class Plan:
 
     def iterate(self, mode: str, scope: Scope, generator: Any) -> Any:
         """Returns the generator with what it yields and receives checked."""
+        if inspect.isasyncgen(generator):
+            return iterate_async(self, mode, scope, generator)
         return iterate(self, mode, scope, generator)
 
     # -- parts ----------------------------------------------------------------
@@ -326,6 +328,11 @@ class Plan:
 def _keyed(parameter: inspect.Parameter, checker: Checker) -> bool:
     starred = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     return checker is ANYTHING or not starred
+
+
+def _is_generator(function: Callable[..., Any]) -> bool:
+    asynchronous = inspect.isasyncgenfunction(function)
+    return asynchronous or inspect.isgeneratorfunction(function)
 
 
 def _return_as_it_is(mode: str, scope: Scope, result: Any) -> Any:

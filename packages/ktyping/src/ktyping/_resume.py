@@ -64,3 +64,27 @@ def iterate(plan: Any, mode: str, scope: Scope, generator: Any) -> Any:
         count += 1
     plan.match_result(mode, scope, "return value", result, plan.returns)
     return result
+
+
+async def iterate_async(plan: Any, mode: str, scope: Scope, generator: Any) -> Any:
+    """Runs an async generator in its scope; checks what it yields and receives."""
+    step = generator.asend(None)
+    count = 0
+    while True:
+        try:
+            given = await Resumed(scope, step.__await__())
+        except StopAsyncIteration:
+            return
+        plan.match_result(mode, scope, f"yield #{count}", given, plan.yields)
+        try:
+            value = yield given
+        except GeneratorExit:
+            await Resumed(scope, generator.aclose().__await__())
+            raise
+        except BaseException as error:
+            step = generator.athrow(error)
+        else:
+            if value is not None:
+                plan.match_result(mode, scope, f"send #{count}", value, plan.sends)
+            step = generator.asend(value)
+        count += 1
