@@ -17,6 +17,12 @@ import jax
 
 import konfig
 from examples.digits import config
+from ktrain.interrupts import Interrupts
+from ktrain.loop import Loop
+from ktrain.reporting import Reporter
+from ktrain.run import Progress
+from ktrain.timer import Chrono
+from ktrain.writers import NoopWriter, open_in_background
 
 
 def main() -> None:
