@@ -242,3 +242,39 @@ def konfig_proxy(name):
         namespace,
     )
     return namespace[name]
+
+
+tags = st.sampled_from(
+    """__tuple__ __set__ __frozenset__ __items__ __float__ __bytes__ __complex__
+    __slice__
+    __ellipsis__ __path__ __ref__ __anchor__ __expr__ __kwargs__ __placeholder__
+    __const__ __qualname__ __id__ __konfig__ a 0""".split()
+)
+data = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-2, 2),
+        st.sampled_from(["", "a", "a:b", "add", "call", "[", "builtins:int", "nan"]),
+    ),
+    lambda below: st.one_of(
+        st.lists(below, max_size=3), st.dictionaries(tags, below, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(data)
+def test_any_data_is_read_or_refused(found):
+    try:
+        cfg = konfig.from_json(found)
+    except konfig.KonfigError:
+        return
+    konfig.fingerprint(cfg)
+    assert isinstance(repr(cfg), str)
+    try:
+        konfig.resolve(cfg)
+    except konfig.KonfigError as error:
+        assert not isinstance(error, konfig.ConfigImportError)
+    except (TypeError, ValueError, ArithmeticError):
+        pass  # an operator that does not fit its operands

@@ -17,8 +17,8 @@ from konfig._list import ConfigList
 from konfig._node import ConfigDict
 from konfig._paths import Parts, format_path, parse
 from konfig._placeholder import Placeholder
-from konfig._ref import Expr, Ref
-from konfig._tree import TARGET, TRUSTED, Node, setup, too_deep
+from konfig._ref import OPERATIONS, Expr, Ref
+from konfig._tree import TARGET, TRUSTED, Node, is_container, setup, too_deep
 
 
 def from_json(
@@ -68,6 +68,13 @@ def decode(
         error.path = error.path or format_path(decoder.at, "cfg")
         error.origin = error.origin or origin
         raise
+    except (TypeError, ValueError, AttributeError, KeyError) as error:
+        # A tag with something else in it than what to_json writes.
+        raise ConfigValueError(
+            f"malformed data: {error}",
+            path=format_path(decoder.at, "cfg"),
+            origin=origin,
+        ) from None
     decoder.anchor(result if root is None else root)
     return result
 
@@ -159,6 +166,8 @@ class _Decoder:
             self._refs.append((made, parse(data.get("__anchor__", ""))))
         elif tag == "__expr__":
             op, *args = data[tag]
+            if op not in OPERATIONS:
+                raise ConfigValueError(f"unknown operation {op!r} in a reference")
             args = [self.decode(arg) for arg in args]
             named = data.get("__kwargs__", {})
             named = {key: self.decode(item) for key, item in named.items()}
@@ -211,6 +220,8 @@ class _Decoder:
                 except (KeyError, IndexError, TypeError):
                     text = format_path(parts, "cfg")
                     raise ConfigValueError(f"{text} is not there for {ref!r}") from None
+            if not is_container(anchor):
+                raise ConfigValueError(f"{ref!r} has no config to read from")
             object.__setattr__(ref, "__konfig_anchor__", anchor)
 
 

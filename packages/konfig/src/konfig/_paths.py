@@ -73,7 +73,7 @@ def _scan_word(text: str, start: int, glob: bool) -> tuple[Any, int]:
         deep = text.startswith("**", start)
         return (DEEP, start + 2) if deep else (ANY, start + 1)
     at = start + 1 if text.startswith("-", start) else start
-    while at < len(text) and (text[at].isalnum() or text[at] == "_"):
+    while at < len(text) and f"_{text[at]}".isidentifier():
         at += 1
     word = text[start:at]
     if word.lstrip("-").isdecimal():

@@ -57,6 +57,12 @@ NAMED: dict[str, Callable[..., Any]] = {
 }
 
 
+OPERATIONS = frozenset(
+    (*BINARY, *COMPARE, *UNARY, *NAMED, "call", "attr", "format", "where")
+)
+"""Every operation that an expression can hold."""
+
+
 class Lazy:
     """A value that is computed when it is read; never a value by itself."""
 
