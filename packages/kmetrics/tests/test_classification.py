@@ -87,6 +87,7 @@ def test_top_k_looks_at_the_best_scores_also_with_an_ignored_class():
     assert accuracy(logits, labels, ignore_index=0, top_k=2) == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.case("074")
 @given(st.integers(0, 1000))
 @settings(deadline=None, max_examples=5)

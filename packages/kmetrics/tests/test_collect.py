@@ -129,6 +129,21 @@ def test_one_transfer_brings_all_states_to_the_host():
         assert COLLECTION.compute(fetched)["mean"] == 2.0
 
 
+def test_many_states_come_packed_and_compute_the_same():
+    many = kmetrics.Collection(
+        {f"m{i}": kmetrics.Mean(values=f"x[{i}]") for i in range(9)}
+        | {"range": Range(x="x")}
+    )
+    states = jax.jit(many.get_states)({"x": jnp.arange(9.0) / 8})
+    values = many.compute(states)
+    assert [values[f"m{i}"] for i in range(9)] == [
+        states[f"m{i}"].compute() for i in range(9)
+    ]
+    np.testing.assert_array_equal(values["range/seen"], np.arange(9.0) / 8)
+    with jax.no_tracing():
+        assert many.compute(states).keys() == values.keys()
+
+
 @pytest.mark.spec("kmetrics-86")
 def test_an_error_keeps_its_class_and_names_the_metric():
     collection = kmetrics.Collection({"fine": {"bad": Broken()}})

@@ -291,6 +291,14 @@ def test_the_keys_must_fit_get_values():
         L2(preds=PREDS, target=ZEROS)
 
 
+def test_a_loss_with_a_state_of_its_own_is_refused():
+    with pytest.raises(kmetrics.StateDefinitionError, match="give get_values"):
+
+        class Own(kmetrics.Loss):
+            def get_state(self, preds):
+                return kmetrics.AverageState.from_values(preds)
+
+
 def test_a_loss_merges_exactly_over_many_batches():
     state = losses.L1().get_state(preds=jnp.array([0.1]), targets=jnp.array([0.0]))
     merged = losses.L1().empty()

@@ -1,3 +1,4 @@
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -42,6 +43,11 @@ def test_masked_garbage_is_ignored():
         jnp.array([1.0, np.nan, 3.0]), jnp.array([1, 0, 1])
     )
     assert state.compute() == 1.0
+
+
+def test_compute_under_jit_says_where_to_call_it():
+    with pytest.raises(kmetrics.HostOnlyError, match="on the host"):
+        jax.jit(lambda x: MomentsState.from_values(x).compute())(jnp.ones(3))
 
 
 def test_no_values_compute_nan():

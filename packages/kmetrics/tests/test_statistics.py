@@ -1,3 +1,4 @@
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -12,6 +13,10 @@ def test_the_mean_counts_every_element():
     assert Mean()(values=GRID) == 5.25
     assert Mean()(values=GRID, mask=jnp.array([1, 0])) == 3.5
     assert Mean(on_empty="zero")(values=GRID, mask=jnp.zeros(2)) == 0.0
+
+
+def test_a_metric_can_be_called_under_jit():
+    assert jax.jit(lambda x: Mean()(values=x))(GRID) == 5.25
 
 
 @pytest.mark.spec("kmetrics-28")

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 
 from kmetrics._average import mean_of
 from kmetrics._errors import NameCollisionError
+from kmetrics._fetch import fetch
 from kmetrics._loss import Loss
 from kmetrics._metric import Metric
 from kmetrics._names import flatten_names
@@ -161,7 +162,7 @@ class Collection:
           NameCollisionError: two results get the same name.
         """
         values: dict[str, Any] = {}
-        fetched = jax.device_get(dict(states))
+        fetched = fetch(dict(states))
         # jit gives dicts back in the order of the alphabet.
         order = [name for name in self.names if name in fetched]
         for name in dict.fromkeys([*order, *fetched]):

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import kontext
-from kmetrics._errors import ScheduleError
+from kmetrics._errors import ScheduleError, StateDefinitionError
 from kmetrics._loss_state import LossState
 from kmetrics._masks import combine_masks, fill_masked, masked_sums
 from kmetrics._metric import Metric, leads_into
@@ -69,6 +69,15 @@ class Loss(Metric):
     mask: kontext.Key | None = None
     step: kontext.Key = "step"
     normalize_by: NormalizeBy = "mask"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "get_state" in cls.__dict__:
+            raise StateDefinitionError(
+                f"{cls.__name__} defines get_state, which is the same for all losses\n"
+                "give get_values, one value per element; for a state of your own "
+                "derive from kmetrics.Metric"
+            )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,11 +7,13 @@ from typing import Any, Self
 import jax
 import numpy as np
 
+from kmetrics._errors import HostOnlyError
 from kmetrics._masks import masked_sums
 from kmetrics._numerics import (
     Pair,
     add_pairs,
     divide_pairs,
+    is_traced,
     multiply_pairs,
     negate_pair,
     to_float32,
@@ -84,7 +86,15 @@ class MomentsState(State):
         """The standard deviation, as a float, with the `ddof` of the metric or 0.
 
         Where the count is not above `ddof` it is what `on_empty` of the metric says.
+
+        Raises:
+          HostOnlyError: called under jit.
         """
+        if is_traced(self):
+            raise HostOnlyError(
+                "a standard deviation is computed on the host, not under jit\n"
+                "return the state from the jitted function and call compute on it there"
+            )
         count, deviations = (
             pair.numpy() for pair in jax.device_get((self.count, self.deviations))
         )

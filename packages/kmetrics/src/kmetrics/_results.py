@@ -12,7 +12,8 @@ import numpy as np
 def plain_result(value: Any) -> Any:
     """`value` with numbers as floats and jax arrays as numpy arrays.
 
-    Mappings, tuples and lists are walked; anything else is left alone.
+    Mappings, tuples and lists are walked; anything else is left alone, also what jit
+    has not computed yet.
     """
     if isinstance(value, float | str | None):
         return value
@@ -20,6 +21,8 @@ def plain_result(value: Any) -> Any:
         return {name: plain_result(part) for name, part in value.items()}
     if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
         return type(value)(plain_result(part) for part in value)
+    if isinstance(value, jax.core.Tracer):
+        return value
     if isinstance(value, jax.Array):
         value = np.asarray(value)
     is_number = isinstance(value, int | np.generic) or (
