@@ -33,7 +33,7 @@ def small_disk(tmp_path):
 @pytest.mark.slow
 def test_a_full_disk_is_named_with_bytes_and_harms_no_earlier_step(small_disk, capfd):
     rng = np.random.default_rng(0)
-    state = rng.normal(size=1 << 18).astype(np.float32)  # 1 MiB
+    state = [*rng.normal(size=(16, 1 << 14)).astype(np.float32)]  # 16 x 64 KiB
     session = _checkpointer(small_disk, max_to_keep=None).open()
     for step in (1, 2, 3):
         session.save(step, state, data=None, blocking=True)
@@ -45,7 +45,7 @@ def test_a_full_disk_is_named_with_bytes_and_harms_no_earlier_step(small_disk, c
     assert "needed: about 1048576 bytes, free: " in str(error.value)
     assert session.steps() == [1, 2, 3]
     assert len(os.listdir(session.root)) == 3
-    assert np.array_equal(session.restore(state).state, state)
+    assert np.array_equal(session.restore(state).state, state)  # 16 x 16384
     shutil.rmtree(session.root / "step_000000001")
     session.save(4, state, data=None, blocking=True)
     assert session.steps() == [2, 3, 4]
@@ -110,6 +110,40 @@ def test_nothing_but_ktrain_speaks_even_at_the_end_of_the_process(tmp_path):
     assert done.returncode == 0
     assert done.stderr == ""
     assert "w  checkpoint f32[64 64]  model f32[64 32]" in done.stdout
+
+
+_UNREADABLE = """
+import asyncio, logging, os, random, sys
+logging.getLogger("ktrain").setLevel(logging.ERROR)
+import numpy as np
+from ktrain.checkpoint import Checkpointer
+state = {f"w{i}": np.random.default_rng(i).normal(size=1000) for i in range(40)}
+checkpointer = Checkpointer(
+    save_interval_steps=1, workdir=sys.argv[1], max_to_keep=None, verify="size"
+)
+async def main():  # as in a notebook, where a loop is running
+    with checkpointer.open() as session:
+        for step in range(1, 12):
+            session.save(step, state, data=None, blocking=True)
+        for step in range(2, 12):
+            data = session.root / f"step_{step:09d}" / "state" / "ocdbt.process_0" / "d"
+            for path in data.iterdir():
+                path.write_bytes(bytes(path.stat().st_size))
+        print(session.restore(state).step)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+def test_where_a_loop_runs_unreadable_arrays_make_no_noise(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", _UNREADABLE, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stderr == ""
+    assert done.stdout.split() == ["1"]
 
 
 _UNCLOSED = """

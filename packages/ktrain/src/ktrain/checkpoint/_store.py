@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import functools
 import logging
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+_T = TypeVar("_T")
 
 
 def write(path: Path, arrays: Mapping[str, Any]) -> None:
     """Writes named arrays into a new folder (with several processes: all call it)."""
     ocp = _orbax()
-    with ocp.Checkpointer(_handler(ocp)) as checkpointer:
-        checkpointer.save(path.absolute(), args=ocp.args.PyTreeSave(dict(arrays)))
+
+    def save() -> None:
+        with ocp.Checkpointer(_handler(ocp)) as checkpointer:
+            checkpointer.save(path.absolute(), args=ocp.args.PyTreeSave(dict(arrays)))
+
+    _in_own_thread(save)
 
 
 def read(path: Path, likes: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,12 +37,22 @@ def read(path: Path, likes: Mapping[str, Any]) -> dict[str, Any]:
       The arrays under their names.
     """
     ocp = _orbax()
-    how = {name: _restore_args(ocp, like) for name, like in likes.items()}
-    item = dict.fromkeys(likes, 0)
-    with ocp.Checkpointer(_handler(ocp)) as checkpointer:
-        return checkpointer.restore(
-            path.absolute(), args=ocp.args.PyTreeRestore(item=item, restore_args=how)
-        )
+    args = ocp.args.PyTreeRestore(
+        item=dict.fromkeys(likes, 0),
+        restore_args={name: _restore_args(ocp, like) for name, like in likes.items()},
+    )
+
+    def restore() -> dict[str, Any]:
+        with ocp.Checkpointer(_handler(ocp)) as checkpointer:
+            return checkpointer.restore(path.absolute(), args=args)
+
+    return _in_own_thread(restore)
+
+
+def _in_own_thread(act: Callable[[], _T]) -> _T:
+    # Where an event loop runs, as in a notebook, orbax would patch asyncio for all.
+    with concurrent.futures.ThreadPoolExecutor(1, "ktrain-orbax") as pool:
+        return pool.submit(act).result()
 
 
 def _restore_args(ocp: Any, like: Any) -> Any:
@@ -59,6 +77,7 @@ def _orbax() -> Any:
     import orbax.checkpoint as ocp
 
     logging.getLogger("absl").addFilter(_is_worth_reading)
+    sys.unraisablehook = _without_late_callbacks(sys.unraisablehook)
     return ocp
 
 
@@ -68,3 +87,15 @@ def _is_worth_reading(record: logging.LogRecord) -> bool:
     if f"{os.sep}orbax{os.sep}" not in record.pathname:
         return True
     return record.levelno >= logging.WARNING and not record.exc_info
+
+
+def _without_late_callbacks(hook: Callable[[Any], object]) -> Callable[[Any], object]:
+    # At its first error orbax closes the event loop that the other arrays of the same
+    # call still report to; each would print a trace, from no function of Python's.
+    def filtered(unraisable: Any) -> None:
+        error = unraisable.exc_value
+        is_late = isinstance(error, RuntimeError) and unraisable.object is None
+        if not (is_late and str(error) == "Event loop is closed"):
+            hook(unraisable)
+
+    return filtered
