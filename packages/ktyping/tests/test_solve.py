@@ -196,6 +196,7 @@ def readings(pairs):
     return {tuple(sorted(reading.items())) for reading in found}
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(specs.map(" ".join), shapes), min_size=2, max_size=3))
 def test_the_order_of_values_does_not_matter(pairs):

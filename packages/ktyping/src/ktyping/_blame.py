@@ -9,6 +9,9 @@ from ktyping._errors import AmbiguityLimitError
 from ktyping._failure import Failure, summary
 from ktyping._hypothesis import Hypotheses, close_all
 
+# Each try matches all other items: a call with hundreds of arrays must still fail fast.
+_MAX_TRIED = 30
+
 
 class Item(NamedTuple):
     """One value with its annotation.
@@ -68,8 +71,8 @@ def blame(items: Sequence[Item], start: Hypotheses, trial: Trial) -> Verdict:
     which the others agree.
     """
     first = _first_contradiction(items, start, trial)
-    order = [first, *(n for n in range(len(items)) if n != first)]
-    for index in order:
+    others = [n for n in range(len(items)) if n != first]
+    for index in [first, *others[:_MAX_TRIED]]:
         known = _copy(trial)
         rest = _without(index, items, start, known)
         if rest:
@@ -80,9 +83,17 @@ def blame(items: Sequence[Item], start: Hypotheses, trial: Trial) -> Verdict:
 
 
 def _first_contradiction(items: Sequence[Item], start: Hypotheses, trial: Trial) -> int:
-    for count in range(1, len(items) + 1):
-        if not match_all(items[:count], start, _copy(trial)):
-            return count - 1
+    known, hypotheses = _copy(trial), start
+    try:
+        for index, (where, value, checker) in enumerate(items):
+            hypotheses = checker.match(value, where, hypotheses, known)
+            if not close_all(hypotheses):
+                return index
+    except AmbiguityLimitError:
+        # In this order there are too many readings: look at each beginning instead.
+        for count in range(1, len(items)):
+            if not match_all(items[:count], start, _copy(trial)):
+                return count - 1
     return len(items) - 1
 
 
