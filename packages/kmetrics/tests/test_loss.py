@@ -231,6 +231,22 @@ def test_the_mask_goes_only_to_losses_that_read_examples():
     assert states["decay"].compute() == 1.0
 
 
+def test_the_mask_of_a_loss_off_the_examples_still_fills_its_inputs():
+    loss = losses.L2(preds="params.w", targets="params.z", mask="params.m")
+
+    def total(w):
+        params = {"w": w, "z": jnp.zeros(2), "m": jnp.array([True, False])}
+        return kmetrics.total_loss(
+            {"decay": loss},
+            {"params": params},
+            mask=jnp.ones(5),
+            example_roots={"batch"},
+        )[0]
+
+    grad = jax.grad(total)(jnp.array([3.0, jnp.nan]))
+    np.testing.assert_array_equal(grad, [6.0, 0.0])
+
+
 def test_inputs_from_elsewhere_are_not_filled_by_the_mask():
     @dataclasses.dataclass(frozen=True, kw_only=True)
     class ToAnchor(kmetrics.Loss):

@@ -134,13 +134,13 @@ class Loss(Metric):
             keyed = self.replace(step=None)
         inputs = kontext.resolve_from_keyed_obj(context, keyed)
         own_mask, step = inputs.pop("mask", None), inputs.pop("step", None)
-        examples = mask if self.reads_from(example_roots) else None
+        reads_examples = self.reads_from(example_roots)
         return self._state(
             inputs,
             mask=own_mask,
             step=step,
-            examples=examples,
-            shared=() if example_roots is None else self._shared(example_roots),
+            examples=mask if reads_examples else None,
+            shared=self._shared(example_roots) if reads_examples else (),
         )
 
     def __kontext_func__(self) -> Callable[..., Any]:
@@ -151,7 +151,7 @@ class Loss(Metric):
         keyed = self if callable(self.weight) else self.replace(step=None)
         return Metric.keypaths(keyed)
 
-    def _shared(self, example_roots: Collection[str]) -> tuple[str, ...]:
+    def _shared(self, example_roots: Collection[str] | None) -> tuple[str, ...]:
         """Names of the inputs that are read from outside of the per-example data."""
         return tuple(
             name
