@@ -22,6 +22,18 @@ with konfig.imports():
 with konfig.imports(lazy=True):
     import types as L
 
+Pair = namedtuple("Pair", "init update")
+
+
+def make_pair():
+    """Builds as optax does: a named tuple of functions that have no name."""
+
+    def init():
+        return 0
+
+    return Pair(init, init)
+
+
 Point = namedtuple("Point", "x y")
 
 
@@ -92,7 +104,7 @@ def test_local_functions_and_bound_methods_are_refused_with_the_reason():
     def local():
         return 1
 
-    with pytest.raises(konfig.ConfigTypeError, match="defined inside a function"):
+    with pytest.raises(konfig.ConfigTypeError, match="made inside a function"):
         ConfigDict({"f": local})
     with pytest.raises(konfig.ConfigTypeError, match="bound to an object"):
         ConfigDict({"f": [].append})
@@ -452,3 +464,15 @@ def test_arguments_and_origins_can_be_asked_for():
     assert konfig.origin(node, "x") == "x=2 on the command line"
     with pytest.raises(konfig.ConfigTypeError):
         konfig.arguments(ConfigDict(a=1))
+
+
+def test_a_named_tuple_of_nameless_functions_is_refused_as_a_whole():
+    cfg = ConfigDict({"optimizer": None})
+    with pytest.raises(konfig.ConfigTypeError) as caught:
+        cfg.optimizer = make_pair()
+    text = str(caught.value)
+    assert "a built Pair cannot stand in a config" in text
+    assert "make_pair.<locals>.init" in text
+    assert "cfg.optimizer\n" in text
+    assert "import make_pair (or what calls it) inside konfig.imports()" in text
+    assert cfg.optimizer is None

@@ -133,7 +133,12 @@ def _const_of(value: Any) -> Const:
     if "<lambda>" in what:
         why = "a lambda has no importable name"
     elif "<locals>" in what:
-        why = f"{what} is defined inside a function, so it has no importable name"
+        maker = what.partition(".<locals>")[0]
+        raise ConfigTypeError(
+            f"{what} is made inside a function, so it has no importable name",
+            hint=f"describe the call that makes it: import {maker} (or what calls it) "
+            "inside konfig.imports(); or define it at the top level of a module",
+        )
     elif isinstance(value, MethodType) or getattr(value, "__self__", None) is not None:
         why = f"{what} is bound to an object, so it has no importable name"
     else:

@@ -42,8 +42,16 @@ def _named_tuple(value: Any) -> ConfigDict:
             f"{type(value).__qualname__} has no importable name: {short(value)}",
             hint="define it at the top level of a module, or give a tuple or a dict",
         )
-    names = type(value)._fields
-    return _call(name, **dict(zip(names, value, strict=True)))
+    fields = dict(zip(type(value)._fields, value, strict=True))
+    try:
+        return _call(name, **fields)
+    except ConfigTypeError as error:
+        # The tuple was built by a call that could have been described instead.
+        kind = type(value).__qualname__
+        raise ConfigTypeError(
+            f"a built {kind} cannot stand in a config: {error.message}",
+            hint=error.hint,
+        ) from None
 
 
 def _is_partial(value: Any) -> bool:
