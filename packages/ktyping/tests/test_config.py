@@ -35,6 +35,7 @@ def test_warn_warns_for_arguments_and_result_and_goes_on():
         with pytest.warns(KTypeCheckWarning) as caught:
             assert f((2, 3)) == (2, 3)
         assert len(caught) == 2
+        assert {warning.filename for warning in caught} == {__file__}
         with pytest.warns(KTypeCheckWarning, match="axis 1"):
             check_type((2, 3), Shape["a a"], nested_ok=True)
 

@@ -5,7 +5,6 @@ import functools
 import inspect
 import os
 import sys
-import warnings
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, TypeVar, overload
@@ -19,7 +18,6 @@ from ktyping._checker import Trial
 from ktyping._classes import wrap_dataclass
 from ktyping._config import MODES, config
 from ktyping._errors import (
-    KTypeCheckWarning,
     ShapeError,
 )
 from ktyping._function import wrap_function
@@ -27,7 +25,7 @@ from ktyping._hypothesis import EMPTY, close_all
 from ktyping._interpolate import fill
 from ktyping._lenient import bind_what_fits
 from ktyping._parser import parse
-from ktyping._report import Context, make_error
+from ktyping._report import Context, make_error, warn_mismatch
 from ktyping._scope import CURRENT, Dims, Scope, owned_scope, scope_of
 
 T = TypeVar("T")
@@ -178,7 +176,7 @@ def check_type(value: T, annotation: Any, *, nested_ok: bool = False) -> T:
     place = f"check_type in {scope.origin}"
     error = make_error(item, verdict, Context("value", scope.values, place))
     if mode == "warn":
-        warnings.warn(str(error), KTypeCheckWarning, stacklevel=2)
+        warn_mismatch(error)
         return value
     raise error
 

@@ -1,7 +1,6 @@
 """Wraps dataclasses: the fields of every new instance are checked together."""
 
 import functools
-import warnings
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -10,11 +9,10 @@ from ktyping._blame import Item, blame
 from ktyping._check import checker_for
 from ktyping._checker import Trial
 from ktyping._config import config
-from ktyping._errors import KTypeCheckWarning
 from ktyping._hints import class_names
 from ktyping._hypothesis import EMPTY
 from ktyping._records import DataclassCheck, checked_dataclasses, dataclass_fields
-from ktyping._report import Context, make_error
+from ktyping._report import Context, make_error, warn_mismatch
 
 _checks: dict[type, DataclassCheck] = {}
 _MARK = "__ktyping_init__"
@@ -81,7 +79,7 @@ def check_instance(value: Any, mode: str | None) -> None:
         return
     error = _error(check, value)
     if mode == "warn":
-        warnings.warn(str(error), KTypeCheckWarning, stacklevel=3)
+        warn_mismatch(error)
         return
     raise error
 

@@ -10,12 +10,12 @@ from ktyping._blame import Item, blame, match_all
 from ktyping._check import checker_for
 from ktyping._checker import ARRAY, CLASS, VALUE, Checker, Trial
 from ktyping._config import OVERRIDE, config
-from ktyping._errors import KTypeCheckWarning, UnresolvedAnnotationWarning
+from ktyping._errors import UnresolvedAnnotationWarning
 from ktyping._hints import Unresolved, resolve
 from ktyping._hypothesis import EMPTY, Hypotheses, close_all
 from ktyping._lenient import bind_what_fits
 from ktyping._plain import ANYTHING
-from ktyping._report import Context, make_error
+from ktyping._report import Context, make_error, warn_mismatch
 from ktyping._resume import Resumed, iterate, iterate_async
 from ktyping._scope import CURRENT, Scope, SharedScope
 from ktyping._source import make_begin, make_finish
@@ -247,7 +247,7 @@ class Plan:
         context = Context(subject, self.named(args), str(self), returned)
         error = make_error(items[verdict.index], verdict, context)
         if mode == "warn":
-            warnings.warn(str(error), KTypeCheckWarning, stacklevel=2)
+            warn_mismatch(error)
             return
         raise error
 

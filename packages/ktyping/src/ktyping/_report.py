@@ -1,14 +1,18 @@
 """The text of a failed check: what, where, what bound it, what to do."""
 
+import os
+import sys
+import warnings
 from collections.abc import Mapping
 from itertools import permutations
 from typing import Any, NamedTuple
 
 from ktyping._blame import Item, Verdict
-from ktyping._errors import KTypeCheckError
+from ktyping._errors import KTypeCheckError, KTypeCheckWarning
 from ktyping._failure import Failure, known_sizes, summary
 from ktyping._hypothesis import Hypotheses, Hypothesis
 from ktyping._solve import match_shape
+from ktyping._source import LABEL
 
 _MAX_LENGTH = 4000
 _MAX_READINGS = 5
@@ -63,6 +67,15 @@ def make_error(item: Item, verdict: Verdict, context: Context) -> KTypeCheckErro
         arguments=arguments,
         origin=context.origin,
     )
+
+
+def warn_mismatch(error: Exception) -> None:
+    """Warns about a mismatch, at the line outside of ktyping that led to it."""
+    level, frame = 1, sys._getframe(0)
+    here = os.path.dirname(__file__)
+    while frame is not None and frame.f_code.co_filename.startswith((here, LABEL)):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(str(error), KTypeCheckWarning, stacklevel=level)
 
 
 def _subject(failure: Failure, context: Context) -> str:

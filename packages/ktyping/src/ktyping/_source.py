@@ -43,6 +43,8 @@ def {name}({parameters}):
     return plan{s}.iterate(mode{s}, scope{s}, plan{s}.function({forward}))
 """
 
+# File name of all generated code.
+LABEL = "<ktyping"
 _TEMPLATES = {"plain": _PLAIN, "coroutine": _COROUTINE, "generator": _GENERATOR}
 _LOCALS = ("plan", "mode", "scope", "token", "result")
 
@@ -73,7 +75,7 @@ def make_wrapper(
         names=", ".join(p.name for p in parameters),
         s=suffix,
     )
-    label = f"<ktyping wrapper of {function.__qualname__}>"
+    label = f"{LABEL} wrapper of {function.__qualname__}>"
     wrapper = _define(source, label, {f"plan{suffix}": plan})
     # Of the signature, not of the function: a function under another decorator shows
     # the signature of the one inside.
@@ -170,14 +172,14 @@ def make_begin(
         scope=(_SCOPE if complete else _MORE).format(names=listed),
     )
     constants = {"PLAIN_CLASSES": PLAIN_CLASSES, **namespace}
-    return _define(source, "<ktyping look-up>", constants)
+    return _define(source, f"{LABEL} look-up>", constants)
 
 
 def make_finish(checker: Checker, slow: Callable[..., Any]) -> Callable[..., Any]:
     """Returns the look-up of the verdict on a returned value."""
     key = f"({_key('result', checker)},)"
     constants = {"PLAIN_CLASSES": PLAIN_CLASSES, "slow": slow}
-    return _define(_FINISH.format(key=key), "<ktyping look-up>", constants)
+    return _define(_FINISH.format(key=key), f"{LABEL} look-up>", constants)
 
 
 def _key(name: str, checker: Checker) -> str:
