@@ -21,7 +21,7 @@ def every(n, **options):
     return ktrain.evals.Evaluator(run=ktrain.evals.EveryNSteps(n), **options)
 
 
-@pytest.mark.spec("core-10")
+@pytest.mark.spec("core-1")
 def test_n_steps_are_exactly_n_updates(parts):
     state, metrics = result = parts.trainer(num_train_steps=12).train()
     assert int(state.step) == 12
