@@ -2,12 +2,22 @@
 
 import threading
 import types
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ktyping import Float, Int, KTypeCheckError, Num, dim, typechecked
+from ktyping import (
+    Float,
+    Int,
+    KTypeCheckError,
+    Num,
+    check_type,
+    dim,
+    matches,
+    typechecked,
+)
 
 np = pytest.importorskip("numpy", reason="these tests check arrays of numpy")
 
@@ -56,6 +66,36 @@ def test_a_verdict_from_memory_agrees_with_a_fresh_one(s1, s2, s3, kind, calls):
     for x, y in [*calls, *calls]:
         fresh = typechecked(function(Float[s1], second, Num[s3]))
         assert outcome(warm, x, y) == outcome(fresh, x, y)
+
+
+def test_a_verdict_on_the_value_itself_is_never_remembered():
+    @typechecked
+    def f(x: Literal["a"], out: object) -> Literal["a"] | Float["n"]:
+        return out
+
+    for _ in range(2):
+        assert matches("a", Literal["a"]) and not matches("b", Literal["a"])
+        assert matches([1], list[int]) and not matches(["x"], list[int])
+        assert f("a", "a") == "a"
+        with pytest.raises(KTypeCheckError):
+            f("a", "b")
+        with pytest.raises(KTypeCheckError):
+            f("b", "a")
+
+
+@pytest.mark.slow
+@settings(max_examples=100, deadline=None)
+@given(specs, st.lists(arrays | st.sampled_from([None, 1.5, "x", [1]]), max_size=8))
+def test_asking_twice_gives_the_same_answer(spec, values):
+    kinds = [Float[spec], Float[spec] | None, (Float | Int)[spec], Num, list[Num]]
+    for kind in kinds:
+        for value in [*values, *values]:
+            try:
+                check_type(value, kind, nested_ok=True)
+                fits = True
+            except KTypeCheckError:
+                fits = False
+            assert matches(value, kind) is fits
 
 
 def test_many_threads_may_make_the_first_call():

@@ -14,19 +14,20 @@ from ktyping._arithmetic import Undefined, Unknown, evaluate
 from ktyping._blame import Item, blame, match_all
 from ktyping._block import Block, BlockOrigin
 from ktyping._check import checker_for
-from ktyping._checker import Trial
+from ktyping._checker import Checker, Trial
 from ktyping._classes import wrap_dataclass
 from ktyping._config import MODES, config
 from ktyping._errors import (
     ShapeError,
 )
 from ktyping._function import wrap_function
-from ktyping._hypothesis import EMPTY, close_all
+from ktyping._hypothesis import EMPTY, Hypotheses, close_all
 from ktyping._interpolate import fill
 from ktyping._lenient import bind_what_fits
 from ktyping._parser import parse
 from ktyping._report import Context, make_error, warn_mismatch
 from ktyping._scope import CURRENT, Dims, Scope, owned_scope, scope_of
+from ktyping._verdicts import ALONE
 
 T = TypeVar("T")
 
@@ -190,10 +191,18 @@ def matches(value: Any, annotation: Any) -> bool:
     scope = CURRENT.get()
     if scope is not None:
         scope = owned_scope(sys._getframe(1)) or scope
-    hypotheses = (EMPTY,) if scope is None else scope.hypotheses
-    trial = Trial(None if scope is None else scope.values)
-    found = checker_for(annotation).match(value, "value", hypotheses, trial)
-    return bool(close_all(found))
+    checker = checker_for(annotation)
+    if scope is not None:
+        return _fits(value, checker, scope.hypotheses, Trial(scope.values))
+    known = ALONE.get(checker, value)
+    if known is None:
+        known = _fits(value, checker, (EMPTY,), Trial())
+        ALONE.remember(checker, value, known)
+    return known
+
+
+def _fits(value: Any, checker: Checker, hypotheses: Hypotheses, trial: Trial) -> bool:
+    return bool(close_all(checker.match(value, "value", hypotheses, trial)))
 
 
 isinstance = matches

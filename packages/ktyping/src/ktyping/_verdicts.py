@@ -9,6 +9,7 @@ from ktyping._hypothesis import Hypotheses
 from ktyping._source import PLAIN_CLASSES, always_array
 
 MAX_VERDICTS = 256
+_MAX_ALONE = 1024
 
 
 class Entry:
@@ -81,6 +82,34 @@ class Verdicts:
         return entry
 
 
+class Alone:
+    """Verdicts on single values outside of any scope, good and bad."""
+
+    __slots__ = ("known",)
+
+    def __init__(self) -> None:
+        self.known: dict[Any, bool] = {}
+
+    def get(self, checker: Checker, value: Any) -> bool | None:
+        """Returns the verdict, None when it is not known."""
+        try:
+            return self.known.get((checker, key_of(value, checker)))
+        except TypeError:
+            return None
+
+    def remember(self, checker: Checker, value: Any, fits: bool) -> None:
+        """Notes a verdict if it depends on class, shape and dtype alone."""
+        key = (checker, key_of(value, checker))
+        if key[1] is None or not _is_hashable(key):
+            return
+        if len(self.known) >= _MAX_ALONE:
+            self.known.clear()
+        self.known[key] = fits
+
+
+ALONE = Alone()
+
+
 def _is_hashable(key: Any) -> bool:
     try:
         hash(key)
@@ -94,11 +123,11 @@ def key_of(value: Any, checker: Checker) -> tuple[Any, ...] | None:
 
     For a tracer that is more than its class: whether it is an array at all.
     """
+    if checker.depends not in (CLASS, ARRAY):
+        return None
     cls: Any = type(value)
     if checker.depends == CLASS or cls in PLAIN_CLASSES:
         return (cls,)
-    if checker.depends != ARRAY:
-        return None
     try:
         shape, dtype = value.shape, value.dtype
     except AttributeError:
