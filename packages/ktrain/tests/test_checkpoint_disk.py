@@ -123,9 +123,9 @@ checkpointer = Checkpointer(
 )
 async def main():  # as in a notebook, where a loop is running
     with checkpointer.open() as session:
-        for step in range(1, 12):
+        for step in range(1, 22):
             session.save(step, state, data=None, blocking=True)
-        for step in range(2, 12):
+        for step in range(2, 22):
             data = session.root / f"step_{step:09d}" / "state" / "ocdbt.process_0" / "d"
             for path in data.iterdir():
                 path.write_bytes(bytes(path.stat().st_size))

@@ -77,7 +77,8 @@ def _orbax() -> Any:
     import orbax.checkpoint as ocp
 
     logging.getLogger("absl").addFilter(_is_worth_reading)
-    sys.unraisablehook = _without_late_callbacks(sys.unraisablehook)
+    logging.getLogger("asyncio").addFilter(_is_no_echo)
+    sys.unraisablehook = _without_echoes(sys.unraisablehook)
     return ocp
 
 
@@ -89,13 +90,21 @@ def _is_worth_reading(record: logging.LogRecord) -> bool:
     return record.levelno >= logging.WARNING and not record.exc_info
 
 
-def _without_late_callbacks(hook: Callable[[Any], object]) -> Callable[[Any], object]:
-    # At its first error orbax closes the event loop that the other arrays of the same
-    # call still report to; each would print a trace, from no function of Python's.
+# At the first array that fails orbax raises its error and closes the event loop that
+# the other arrays of the same call still report to. Each of them would print a trace,
+# at any time later: the same error again, or that the loop is closed.
+
+
+def _is_no_echo(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    return not (isinstance(error, ValueError) and "OCDBT database" in str(error))
+
+
+def _without_echoes(hook: Callable[[Any], object]) -> Callable[[Any], object]:
     def filtered(unraisable: Any) -> None:
         error = unraisable.exc_value
-        is_late = isinstance(error, RuntimeError) and unraisable.object is None
-        if not (is_late and str(error) == "Event loop is closed"):
+        from_no_object = isinstance(error, RuntimeError) and unraisable.object is None
+        if not (from_no_object and str(error) == "Event loop is closed"):
             hook(unraisable)
 
     return filtered
