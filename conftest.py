@@ -1,4 +1,9 @@
-"""Runs the code blocks of every Markdown page as tests."""
+"""What all tests share: the code blocks of Markdown pages, and compiled programs."""
+
+import atexit
+import os
+import shutil
+import tempfile
 
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
@@ -8,3 +13,21 @@ pytest_collect_file = Sybil(
     patterns=["*.md"],
     excludes=["CHANGELOG.md", "CONTRIBUTING.md"],
 ).pytest()
+
+
+def share_compiled_programs() -> None:
+    """Lets JAX keep compiled programs for this run of the tests.
+
+    Many tests compile the same small programs, some in processes of their own. A
+    folder that is given from outside (by the gate) is used and left.
+    """
+    if "JAX_COMPILATION_CACHE_DIR" in os.environ:
+        return
+    folder = tempfile.mkdtemp(prefix="xla-programs-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = folder
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+    os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "-1"
+
+
+share_compiled_programs()

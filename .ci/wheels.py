@@ -21,10 +21,11 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PACKAGES = ("konfig", "kontext", "ktyping", "kmetrics", "ktrain")
-TEST_TOOLS = ("pytest", "hypothesis")
+TEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis")
 # Tests that belong to the workspace: they need the siblings or the examples.
 WORKSPACE_TESTS = ("integration",)
-PYTEST = ("-q", "--import-mode=importlib", "-p", "no:cacheprovider", "-rs")
+PYTEST = ("-q", "-rs", "-n", "2", "--dist=loadfile", "-p", "no:cacheprovider")
+IMPORT_MODE = "--import-mode=importlib"
 
 
 def main(names: list[str]) -> None:
@@ -65,7 +66,7 @@ def check(
         ignore=shutil.ignore_patterns(*WORKSPACE_TESTS, "__pycache__"),
     )
     write_pytest_settings(place)
-    run(own_python, "-I", "-m", "pytest", *PYTEST, "tests", cwd=place)
+    run(own_python, "-I", "-m", "pytest", *PYTEST, IMPORT_MODE, "tests", cwd=place)
     seconds = time.monotonic() - began
     print(f"-- {wheel.name} alone on {place.name}: {seconds:.0f} s", flush=True)
 

@@ -75,12 +75,9 @@ _IMPORT = """
 import sys
 import ktrain
 before = set(sys.modules)
-import time
-start = time.process_time()
 import ktrain.checkpoint
-spent = time.process_time() - start
 new = {name.partition(".")[0] for name in set(sys.modules) - before}
-print(spent, *sorted({"jax", "jaxlib", "orbax", "tensorstore", "etils"} & new))
+print(*sorted({"jax", "jaxlib", "orbax", "tensorstore", "etils"} & new))
 """
 
 
@@ -89,9 +86,7 @@ def test_importing_checkpoint_loads_neither_jax_nor_orbax():
     done = subprocess.run(
         [sys.executable, "-c", _IMPORT], capture_output=True, text=True, check=True
     )
-    spent, *heavy = done.stdout.split()
-    assert heavy == []
-    assert float(spent) < 0.5  # numpy, json and our own files: 0.1 s on a free machine
+    assert done.stdout.split() == []
 
 
 def test_one_module_alone_knows_orbax():

@@ -325,16 +325,11 @@ def test_arrays_of_jax_are_accepted():
 @pytest.mark.slow
 def test_importing_the_data_layer_imports_neither_jax_nor_scikit_learn():
     code = (
-        "import sys, time; import numpy; start = time.process_time();"
-        "import ktrain.data, ktrain.datasets;"
-        "print(time.process_time() - start);"
+        "import sys, ktrain.data, ktrain.datasets;"
         "print(*sorted({'jax', 'sklearn', 'flax', 'orbax', 'tensorflow'}"
         " & {name.partition('.')[0] for name in sys.modules}))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    seconds, heavy = done.stdout.split("\n")[:2]
-    assert heavy == ""
-    # Measured 0.05 s; five times that for a busy machine.
-    assert float(seconds) < 0.25
+    assert done.stdout.split() == []

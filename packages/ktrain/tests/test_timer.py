@@ -159,13 +159,11 @@ def test_compilations_are_counted_since_the_start():
 @pytest.mark.slow
 def test_importing_writers_run_and_timer_loads_no_heavy_library():
     code = (
-        "import sys, time; begin = time.process_time()\n"
-        "import ktrain.writers, ktrain.run, ktrain.timer\n"
-        "spent = time.process_time() - begin\n"
+        "import sys, ktrain.writers, ktrain.run, ktrain.timer\n"
         "heavy = {'jax', 'flax', 'rich', 'tensorboardX', 'tensorflow', 'orbax'}\n"
-        "print(sorted(heavy & set(sys.modules)), spent < 2)\n"
+        "print(*sorted(heavy & set(sys.modules)))\n"
     )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    assert result.stdout.strip() == "[] True"
+    assert result.stdout.split() == []

@@ -39,9 +39,10 @@ class _src:
 @pytest.fixture(autouse=True)
 def clean_import_state(monkeypatch):
     monkeypatch.delenv("KTYPING_ETILS_SHIM", raising=False)
+    finders = list(sys.meta_path)
+    shim.uninstall()  # another test of this process may have imported ktrain
     names = [n for n in sys.modules if n.split(".")[0] in ("etils", "jax")]
     kept = {name: sys.modules.pop(name) for name in names}
-    finders = list(sys.meta_path)
     yield
     for name in [n for n in sys.modules if n.split(".")[0] in ("etils", "jax")]:
         del sys.modules[name]
