@@ -89,6 +89,7 @@ def test_started_again_it_is_complete_and_computes_nothing(done):
     code, output = run("--workdir", workdir)
     assert code == 0
     assert "already complete: 600 steps" in output
+    assert "(359 examples, step 600)" in output
     assert (workdir / "metrics" / "train.jsonl").read_bytes() == before
 
 

@@ -233,3 +233,27 @@ def test_the_console_script_and_the_module_are_the_same_command():
     )
     assert by_module.returncode == 0
     assert by_module.stdout.startswith("ktrain, version ")
+
+
+def test_the_command_to_resume_names_the_workdir_once(project):
+    result = call("run", "config.py", "--cfg.workdir=w", "num_train_steps=1")
+    assert result.exit_code == 0, result.output
+    assert "resume:  ktrain run config.py --cfg.workdir=w num_train_steps=1\n" in (
+        result.output
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ([], 75, "the state is saved"),
+        (["checkpointer=None"], 1, "nothing is saved without a checkpointer"),
+    ],
+)
+def test_a_signal_gives_75_only_after_a_save(project, monkeypatch, words, code, said):
+    from ktrain.interrupts import Interrupts
+
+    monkeypatch.setattr(Interrupts, "agreed", lambda self: "preempted")
+    result = call("run", "config.py", *words)
+    assert result.exit_code == code, result.output
+    assert said in result.output

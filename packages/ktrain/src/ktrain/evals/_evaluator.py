@@ -10,6 +10,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ktrain import _bind, _errors
 from ktrain.context import Context
@@ -161,7 +162,7 @@ class EvalSession:
                 if interrupted():
                     return None
                 states, count = self._eval_batch(
-                    model_state, count, self._layout.place(batch), jnp.int32(index)
+                    model_state, count, self._layout.place(batch), np.int32(index)
                 )
                 merged = (
                     states if merged is None else self._measures.merge(merged, states)
