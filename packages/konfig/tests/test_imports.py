@@ -305,5 +305,5 @@ def test_checks_can_be_switched_off():
         namespace,
     )
     assert namespace["cfg"]["__qualname__"] == "fractions:Frction"
-    with pytest.raises(konfig.ConfigValueError, match="'signature' or 'off'"):
+    with pytest.raises(konfig.ConfigValueError, match="'types' or 'off'"):
         konfig.imports(check="sometimes")

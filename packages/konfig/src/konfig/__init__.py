@@ -65,7 +65,9 @@ if TYPE_CHECKING:
         ref_fn,
         where,
     )
+    from konfig._report import Problem, Report
     from konfig._resolve import resolve, targets
+    from konfig._validate import validate
 
 __all__ = [
     # Data
@@ -100,6 +102,9 @@ __all__ = [
     # Building
     "resolve",
     "targets",
+    "validate",
+    "Report",
+    "Problem",
     # Files and text
     "to_json",
     "from_json",
@@ -158,7 +163,9 @@ _LAZY = {
         "_overrides": "apply_overrides",
         "_ref_copy": "ref_copy",
         "_ref_fn": "all_of any_of fstr maximum minimum not_ ref_fn where",
+        "_report": "Problem Report",
         "_resolve": "resolve targets",
+        "_validate": "validate",
     }.items()
     for name in names.split()
 }

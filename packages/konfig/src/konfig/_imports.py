@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import importlib.util
+import os
 import sys
 import threading
 from collections.abc import Mapping
@@ -30,7 +31,7 @@ from konfig._target import module_names_near
 _BLOCK: ContextVar[_Block | None] = ContextVar("konfig_imports", default=None)
 
 
-def imports(*, lazy: bool = False, check: str = "signature") -> Any:
+def imports(*, lazy: bool = False, check: str | None = None) -> Any:
     """A block in which `import` binds proxies instead of modules.
 
     Calling a proxy describes the call: `optax.adam(1e-3)` gives a `ConfigDict`. The
@@ -39,23 +40,30 @@ def imports(*, lazy: bool = False, check: str = "signature") -> Any:
 
     Args:
       lazy: Whether nothing is imported before `resolve`; then nothing is checked.
-      check: `"signature"` checks names and keywords, `"off"` does not.
+      check: `"signature"` checks names and keywords, `"types"` the arguments against
+        the annotations as well, `"off"` nothing. None asks the environment variable
+        `KONFIG_CHECK`; without it, it is `"signature"`.
 
     Raises:
       ConfigImportError: Inside the block, for a module or name that does not exist.
+      ConfigTypeError: At a call or assignment that the target does not take.
     """
-    if check not in ("signature", "off"):
-        raise ConfigValueError(f"check is 'signature' or 'off', not {check!r}")
-    return _Block(lazy, check == "signature")
+    asked = "check" if check is not None else "KONFIG_CHECK"
+    check = check or os.environ.get("KONFIG_CHECK") or "signature"
+    if check not in ("signature", "types", "off"):
+        raise ConfigValueError(
+            f"{asked} is 'signature', 'types' or 'off', not {check!r}"
+        )
+    return _Block(lazy, check)
 
 
 class _Block:
     """One `with` block: the frame it stands in, and its module proxies."""
 
-    def __init__(self, lazy: bool, checked: bool):
+    def __init__(self, lazy: bool, check: str):
         self.frame: FrameType | None = None
         self._lazy = lazy
-        self._checked = checked
+        self._check = check
         self._modules: dict[str, Proxy] = {}
         self._tokens: list[Any] = []
 
@@ -114,7 +122,7 @@ class _Block:
         if known is not None:
             return known
         real = UNKNOWN if lazy else sys.modules[name]
-        made = self._modules[name] = Proxy(name, True, real, self._checked)
+        made = self._modules[name] = Proxy(name, True, real, self._check)
         parent, _, last = name.rpartition(".")
         if parent:
             link(self._module(parent, lazy), last, made)

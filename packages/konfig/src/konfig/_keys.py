@@ -112,3 +112,14 @@ def _check_keyword(node: Node, key: Any) -> None:
         error = unknown_keyword(qualname, parameters, key, ConfigKeyError)
         error.origin = where(node)
         raise error
+
+
+def check_argument(node: Node, key: Any, value: Any) -> None:
+    """Refuses an argument that its parameter is not declared for.
+
+    Raises:
+      ConfigTypeError: Naming the parameter and what it is declared as.
+    """
+    from konfig._conform import check_value  # only where types are asked for
+
+    check_value(node, key, value)

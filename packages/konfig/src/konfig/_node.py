@@ -19,6 +19,7 @@ from konfig._errors import (
 )
 from konfig._keys import (
     RESERVED,
+    check_argument,
     count_positional,
     is_call,
     positional_slot,
@@ -34,6 +35,7 @@ from konfig._ref_eval import read
 from konfig._repr import code_of
 from konfig._tree import (
     TARGET,
+    TYPED,
     Node,
     blank,
     mark,
@@ -154,6 +156,8 @@ class ConfigDict(Node, MutableMapping):
             declared = self._konfig_fields.get(key)
             if isinstance(declared, Placeholder) and not isinstance(value, _DEFERRED):
                 value = declared.filled(value)
+            if self._konfig_flags & TYPED:
+                check_argument(self, key, value)
         except ConfigTypeError as error:
             raise _convert.below(error, key) from None
         except RecursionError:

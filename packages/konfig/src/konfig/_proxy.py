@@ -10,11 +10,12 @@ from konfig import _convert
 from konfig._const import Const, dotted
 from konfig._defaults import fill_in
 from konfig._errors import ConfigTypeError, short
+from konfig._keys import check_argument
 from konfig._node import new_call
 from konfig._ref import Expr
 from konfig._signature import check_call, parameters_of
 from konfig._target import missing_attribute
-from konfig._tree import CHECKED, TRUSTED
+from konfig._tree import CHECKED, TRUSTED, TYPED
 
 UNKNOWN = object()
 """In place of the real thing where nothing was imported."""
@@ -27,30 +28,31 @@ class Proxy:
       name: The module, or `"module:attr"`.
       is_module: Whether the name is a module.
       real: The real thing, or `UNKNOWN`.
-      checked: Whether names and calls are checked against the real thing.
+      check: `"signature"` checks names and keywords against the real thing, `"types"`
+        arguments as well, `"off"` nothing.
     """
 
     __slots__ = (
-        "__konfig_checked__",
+        "__konfig_check__",
         "__konfig_children__",
         "__konfig_module__",
         "__konfig_name__",
         "__konfig_real__",
     )
-    __konfig_checked__: bool
+    __konfig_check__: str
     __konfig_children__: dict[str, Proxy]
     __konfig_module__: bool
     __konfig_name__: str
     __konfig_real__: Any
 
     def __init__(
-        self, name: str, is_module: bool, real: Any = UNKNOWN, checked: bool = True
+        self, name: str, is_module: bool, real: Any = UNKNOWN, check: str = "signature"
     ):
         put = object.__setattr__
         put(self, "__konfig_name__", name)
         put(self, "__konfig_module__", is_module)
         put(self, "__konfig_real__", real)
-        put(self, "__konfig_checked__", checked)
+        put(self, "__konfig_check__", check)
         put(self, "__konfig_children__", {})
 
     def __getattr__(self, name: str) -> Any:
@@ -66,15 +68,19 @@ class Proxy:
         qualname, real = self.__konfig_name__, self.__konfig_real__
         if self.__konfig_module__:
             raise ConfigTypeError(f"{qualname!r} is a module and cannot be called")
-        flags = TRUSTED
-        if self.__konfig_checked__ and real is not UNKNOWN:
-            flags = TRUSTED | CHECKED
+        flags, check = TRUSTED, self.__konfig_check__
+        if check != "off" and real is not UNKNOWN:
+            flags = TRUSTED | CHECKED | (TYPED if check == "types" else 0)
             parameters = parameters_of(qualname, real)
             if parameters is not None:
                 check_call(qualname, parameters, len(args), kwargs)
             elif not callable(real):
                 raise ConfigTypeError(f"{qualname} is not callable: {short(real)}")
-        return fill_in(new_call(qualname, args, kwargs, flags))
+        node = new_call(qualname, args, kwargs, flags)
+        if flags & TYPED:
+            for key, value in node._konfig_fields.items():
+                check_argument(node, key, value)
+        return fill_in(node)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise _not_real(self, f"setting its attribute {name!r}")
@@ -163,21 +169,21 @@ def link(parent: Proxy, name: str, child: Proxy) -> None:
 
 def _child(proxy: Proxy, name: str) -> Proxy:
     owner, real = proxy.__konfig_name__, proxy.__konfig_real__
-    checked = proxy.__konfig_checked__
+    check = proxy.__konfig_check__
     qualname = f"{owner}{':' if proxy.__konfig_module__ else '.'}{name}"
     if real is UNKNOWN:
-        return Proxy(qualname, False, UNKNOWN, checked)
+        return Proxy(qualname, False, UNKNOWN, check)
     try:
         value = getattr(real, name)
     except AttributeError:
-        if not checked:
-            return Proxy(qualname, False, UNKNOWN, checked)
+        if check == "off":
+            return Proxy(qualname, False, UNKNOWN, check)
         raise missing_attribute(real, owner, name, qualname) from None
     module = f"{owner}.{name}"
     if isinstance(value, ModuleType) and proxy.__konfig_module__:
         if sys.modules.get(module) is value:
-            return Proxy(module, True, value, checked)
-    return Proxy(qualname, False, value, checked)
+            return Proxy(module, True, value, check)
+    return Proxy(qualname, False, value, check)
 
 
 def _not_real(proxy: Proxy, use: str) -> ConfigTypeError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from konfig._errors import ConfigTypeError, did_you_mean, joined, listed, short
@@ -194,13 +194,21 @@ def check_call(
     Raises:
       ConfigTypeError: Naming the target and the nearest parameter.
     """
+    for fault in call_faults(qualname, parameters, positional, keywords):
+        raise fault
+
+
+def call_faults(
+    qualname: str, parameters: Parameters, positional: int, keywords: Iterable[str]
+) -> Iterator[ConfigTypeError]:
+    """Every keyword and position that the target does not take."""
     if not parameters.any_keyword:
         for name in keywords:
             if name not in parameters.keywords:
-                raise unknown_keyword(qualname, parameters, name, ConfigTypeError)
+                yield unknown_keyword(qualname, parameters, name, ConfigTypeError)
     if positional > len(parameters.positional) and not parameters.any_position:
         count = len(parameters.positional)
-        raise ConfigTypeError(
+        yield ConfigTypeError(
             f"{qualname} takes {count} positional argument{'' if count == 1 else 's'}, "
             f"got {positional}",
             hint=f"parameters: {listed(parameters.positional)}",
@@ -208,9 +216,24 @@ def check_call(
     for name in keywords:
         index = parameters.position(name)
         if index is not None and index < positional:
-            raise ConfigTypeError(
+            yield ConfigTypeError(
                 f"{qualname} got {name!r} twice: as argument {index} and as a keyword"
             )
+
+
+def missing_names(
+    parameters: Parameters, positional: int, keywords: Iterable[str]
+) -> list[str]:
+    """The parameters without a default that a call does not give."""
+    given = {*parameters.positional[:positional], *keywords}
+    return [name for name in parameters.required if name not in given]
+
+
+def returns(target: Any) -> Any:
+    """The class that a function is annotated to return, or None."""
+    if target is None or isinstance(target, type):
+        return None
+    return _hints_of(target).get("return")
 
 
 def unknown_keyword(qualname: str, parameters: Parameters, name: str, kind: Any) -> Any:
@@ -235,10 +258,10 @@ def binding_fault(
         check_call(qualname, parameters, len(args), kwargs)
     except ConfigTypeError as error:
         return error
-    given = set(parameters.positional[: len(args)]) | set(kwargs)
-    missing = [name for name in parameters.required if name not in given]
+    missing = missing_names(parameters, len(args), kwargs)
     if not missing:
         return None
+    given = {*parameters.positional[: len(args)], *kwargs}
     some = ", ".join(repr(name) for name in missing)
     return ConfigTypeError(
         f"{qualname} needs {some}, which the config does not give",

@@ -14,6 +14,9 @@ TRUSTED = 1
 CHECKED = 2
 """Keywords are checked against the signature of the target."""
 
+TYPED = 4
+"""Arguments are checked against the annotations of the target."""
+
 TARGET = "__qualname__"
 
 

@@ -43,12 +43,12 @@ def fit(value: Any, annotation: Any, *, text: str | None = None) -> Any:
     members = union_members(annotation)
     if members is not None:
         return _fit_union(value, members, text)
-    origin, args = _taken_apart(annotation)
+    origin, args = taken_apart(annotation)
     if origin is not None:
         return _fit_generic(value, origin, args, text)
     if isinstance(annotation, type) and _is_enum(annotation):
         return _fit_enum(value, annotation)
-    return _fit_path(value, annotation, text) if _is_path_class(annotation) else value
+    return _fit_path(value, annotation, text) if is_path_class(annotation) else value
 
 
 def understood(annotation: Any) -> bool:
@@ -59,9 +59,9 @@ def understood(annotation: Any) -> bool:
     if _hashable(annotation) and annotation in _SCALARS:
         return True
     if isinstance(annotation, type):
-        if _is_enum(annotation) or _is_path_class(annotation):
+        if _is_enum(annotation) or is_path_class(annotation):
             return True
-    origin, _ = _taken_apart(annotation)
+    origin, _ = taken_apart(annotation)
     return origin in (list, tuple, dict, "literal")
 
 
@@ -105,7 +105,7 @@ def _is_enum(annotation: type) -> bool:
     return issubclass(annotation, enum.Enum)
 
 
-def _taken_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+def taken_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     """The container (or `"literal"`) that an annotation names, and its arguments."""
     if annotation in (list, tuple, dict) if _hashable(annotation) else False:
         return annotation, ()
@@ -117,7 +117,7 @@ def _taken_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     if origin is typing.Literal:
         return "literal", args
     if origin is typing.Annotated:
-        return _taken_apart(args[0])
+        return taken_apart(args[0])
     if origin in (list, tuple, dict):
         return origin, args
     return (dict, args) if origin is Mapping else (None, ())
@@ -243,7 +243,8 @@ def _fit_path(value: Any, kind: Any, text: str | None) -> Any:
     return kind(_fit_str(value, text))
 
 
-def _is_path_class(annotation: Any) -> bool:
+def is_path_class(annotation: Any) -> bool:
+    """Whether an annotation is a class of `pathlib`."""
     pathlib = sys.modules.get("pathlib")
     return (
         pathlib is not None
