@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         REQUIRED,
         Context,
         Key,
+        KeyGlob,
         KeyTree,
         OptionalKey,
         forward_keys,
@@ -72,6 +73,7 @@ __all__ = [
     # Keys.
     "Context",
     "Key",
+    "KeyGlob",
     "KeyTree",
     "OptionalKey",
     "REQUIRED",
@@ -104,8 +106,8 @@ _EXPORTS = {
     "RequiredKeyError SignatureMismatchError",
     "_filter": "filter=filter_by_path filter_by_path",
     "_flatten": "flatten=flatten_with_path flatten_with_path unflatten",
-    "_keys": "Context Key KeyTree OptionalKey REQUIRED forward_keys get_keypaths "
-    "is_key_annotated required_keys",
+    "_keys": "Context Key KeyGlob KeyTree OptionalKey REQUIRED forward_keys "
+    "get_keypaths is_key_annotated required_keys",
     "_mutate": "delete set=set_by_path set_by_path update",
     "_parts": "DOUBLE_STAR MISSING Part STAR Wildcard",
     "_path": "GlobPath Path PathLike parse",

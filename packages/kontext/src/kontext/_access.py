@@ -38,6 +38,17 @@ def get_by_path(obj: Any, path: PathLike | None, default: Any = MISSING) -> Any:
         return None if default is MISSING or default is ... else default
     else:
         parts = single_place(path).parts
+    node = obj
+    try:
+        # Plain dicts need no call; `read` knows what else there is.
+        for part in parts:
+            if type(node) is not dict:
+                break
+            node = node[part]
+        else:
+            return node
+    except (KeyError, TypeError):
+        pass
     found = read(obj, parts)
     if found is not MISSING:
         return found

@@ -9,7 +9,10 @@ def format_parts(parts: Parts) -> str:
     """The canonical text of a whole path; the empty path is the empty text."""
     text = ""
     for part in parts:
-        text = format_child(text, part)
+        if type(part) is str and part.isidentifier():
+            text = f"{text}.{part}" if text else part
+        else:
+            text = format_child(text, part)
     return text
 
 

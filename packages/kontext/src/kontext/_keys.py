@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, TypeAlias, TypeVar
 
-from kontext._path import as_path
-from kontext._scan import KEY_MARK, key_fields
+from kontext._path import GlobPath, as_path
+from kontext._scan import GLOB_MARK, KEY_MARK, key_fields
 
 _T = TypeVar("_T")
 
@@ -17,6 +17,7 @@ Context: TypeAlias = Any
 Key: TypeAlias = Annotated[Any, KEY_MARK]
 KeyTree: TypeAlias = Annotated[_T, KEY_MARK]
 OptionalKey: TypeAlias = Annotated[Any, KEY_MARK] | None
+KeyGlob: TypeAlias = Annotated[Any, GLOB_MARK]
 
 # A text, so that it survives JSON.
 REQUIRED = "__KEY_REQUIRED__"
@@ -26,8 +27,9 @@ def get_keypaths(obj: Any) -> dict[str, Any]:
     """The key fields of a component and the paths they are set to.
 
     In the order of declaration, those of base classes first. A field that was never
-    set counts as `REQUIRED`. A class with a method `__kontext_keys__` gives the
-    dict itself, and its annotations are not read.
+    set counts as `REQUIRED`. The paths of a `KeyGlob` field come as `GlobPath`. A
+    class with a method `__kontext_keys__` gives the dict itself, and its annotations
+    are not read.
 
     Args:
       obj: An instance; for one without keys the result is empty.
@@ -35,7 +37,26 @@ def get_keypaths(obj: Any) -> dict[str, Any]:
     protocol = getattr(type(obj), "__kontext_keys__", None)
     if protocol is not None:
         return dict(protocol(obj))
-    return {name: getattr(obj, name, REQUIRED) for name in key_fields(type(obj))}
+    paths = {}
+    for name, mark in key_fields(type(obj)).items():
+        tree = getattr(obj, name, REQUIRED)
+        if mark is GLOB_MARK:
+            tree = map_keys(_as_glob, tree)
+        elif type(tree) is not str and tree is not None:
+            tree = map_keys(_without_glob, tree)
+        paths[name] = tree
+    return paths
+
+
+def _as_glob(leaf: Any) -> Any:
+    if leaf is None or _is_required(leaf):
+        return leaf
+    return GlobPath(*as_path(leaf, glob=True))
+
+
+def _without_glob(leaf: Any) -> Any:
+    """A stray glob as a text: its being a `GlobPath` would say that it is meant."""
+    return str(leaf) if isinstance(leaf, GlobPath) else leaf
 
 
 def is_key_annotated(obj_or_cls: Any) -> bool:

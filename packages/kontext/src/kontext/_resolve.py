@@ -8,15 +8,20 @@ from typing import Any
 from kontext._errors import (
     Explanation,
     PathLookupError,
+    PathSyntaxError,
+    PathTypeError,
     RequiredKeyError,
 )
+from kontext._format import format_parts
 from kontext._keys import get_keypaths, map_keys, required_among
+from kontext._match import matches
 from kontext._nodes import read_part
 from kontext._parts import MISSING, Part
-from kontext._path import single_place
+from kontext._path import GlobPath, Path, as_path, single_place
 from kontext._read import lookup_error, read
 from kontext._shapes import read_spec_part
 from kontext._signature import check_names
+from kontext._targets import no_target_error
 
 _MAX_BLOCKS = 4
 
@@ -27,6 +32,7 @@ def resolve_from_keyed_obj(
     """The keyword arguments that the keys of a component select from a context.
 
     Keys that are `None` are left out, so that the default of the function applies.
+    A `KeyGlob` gives a dict of canonical path to value, in reading order.
 
     Args:
       context: Nested data.
@@ -113,14 +119,16 @@ def _resolve(
         def look_up(leaf: Any, name: str = name) -> Any:
             if leaf is None:
                 return None
-            path = single_place(leaf)
-            found = read(context, path.parts, step=step)
+            path = _key_path(leaf)
+            found = _found(context, path, step)
             if found is MISSING:
-                failures.append((name, lookup_error(context, path.parts, step=step)))
+                failures.append((name, _failure(context, path, step)))
             return found
 
         try:
-            values[name] = map_keys(look_up, tree)
+            values[name] = (
+                look_up(tree) if type(tree) is str else map_keys(look_up, tree)
+            )
         except Exception as error:
             of_owner = f" of {owner}" if owner else ""
             error.add_note(f"while reading the key {name!r}{of_owner}")
@@ -128,6 +136,42 @@ def _resolve(
     if failures:
         raise _all_failures(owner, failures)
     return values
+
+
+def _key_path(leaf: Any) -> Path:
+    """The path in a key: a `GlobPath` is one that may name several places."""
+    try:
+        return leaf if isinstance(leaf, GlobPath) else single_place(leaf)
+    except PathSyntaxError:
+        if not _is_glob_text(leaf):
+            raise
+        raise PathTypeError(
+            f"{leaf!r} has wildcards, and a Key names one place\n"
+            "  annotate the field as kontext.KeyGlob to get all of them, by path"
+        ) from None
+
+
+def _is_glob_text(text: Any) -> bool:
+    try:
+        return as_path(text, glob=True).is_glob
+    except PathSyntaxError:
+        return False
+
+
+def _found(context: Any, path: Path, step: Callable[[Any, Part], Any]) -> Any:
+    """The value at a path, or the values at a glob path; `MISSING` if there is none."""
+    if not isinstance(path, GlobPath):
+        return read(context, path.parts, step=step)
+    found = matches(context, path.parts, step=step)
+    return {format_parts(match.parts): match.value for match in found} or MISSING
+
+
+def _failure(
+    context: Any, path: Path, step: Callable[[Any, Part], Any]
+) -> PathLookupError:
+    if isinstance(path, GlobPath):
+        return no_target_error(context, path.parts, advice="")
+    return lookup_error(context, path.parts, step=step)
 
 
 def _all_failures(

@@ -11,46 +11,57 @@ import ast
 import collections.abc
 import sys
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, get_origin
 
 
 class KeyMark:
     """What the annotation of a key carries as metadata."""
 
+    def __init__(self, name: str) -> None:
+        self.name = name
+
     def __repr__(self) -> str:
-        return "kontext.Key"
+        return f"kontext.{self.name}"
 
 
-KEY_MARK = KeyMark()
+KEY_MARK = KeyMark("Key")
+GLOB_MARK = KeyMark("KeyGlob")
 
-_KEY_NAMES = frozenset({"Key", "KeyTree", "OptionalKey"})
+_MARK_OF_NAME = {
+    "Key": KEY_MARK,
+    "KeyTree": KEY_MARK,
+    "OptionalKey": KEY_MARK,
+    "KeyGlob": GLOB_MARK,
+}
 _UNKNOWN = object()
-_FIELDS: weakref.WeakKeyDictionary[type, tuple[str, ...]] = weakref.WeakKeyDictionary()
+_FIELDS: weakref.WeakKeyDictionary[type, dict[str, KeyMark]] = (
+    weakref.WeakKeyDictionary()
+)
 
 
-def key_fields(cls: type) -> tuple[str, ...]:
-    """The names of the fields whose annotation contains `Key`.
+def key_fields(cls: type) -> dict[str, KeyMark]:
+    """The fields whose annotation contains `Key` or `KeyGlob`, and which of them.
 
     In the order of declaration, those of base classes first. Computed once per class.
     """
     try:
         return _FIELDS[cls]
     except KeyError:
-        names = _FIELDS[cls] = _scan(cls)
-        return names
+        fields = _FIELDS[cls] = _scan(cls)
+        return fields
 
 
-def _scan(cls: type) -> tuple[str, ...]:
-    is_key: dict[str, bool] = {}
+def _scan(cls: type) -> dict[str, KeyMark]:
+    marks: dict[str, KeyMark | None] = {}
     for base in reversed(cls.__mro__):
         annotations = _own_annotations(base)
         if not annotations:
             continue
         scope = _Scope(base)
         for name, annotation in annotations.items():
-            is_key[name] = scope.has_key(annotation)
-    return tuple(name for name, found in is_key.items() if found)
+            marks[name] = scope.mark_in(annotation)
+    return {name: mark for name, mark in marks.items() if mark is not None}
 
 
 def _own_annotations(cls: type) -> Mapping[str, Any]:
@@ -75,61 +86,67 @@ class _Scope:
         self.globals = {} if module is None else vars(module)
         self.locals = dict(vars(cls))
 
-    def has_key(self, annotation: Any) -> bool:
-        """Whether `Key` occurs anywhere in an annotation, but for `Callable`."""
+    def mark_in(self, annotation: Any) -> KeyMark | None:
+        """The mark that occurs anywhere in an annotation, but for `Callable`."""
         if isinstance(annotation, str):
-            return self.text_has_key(annotation)
+            return self.mark_in_text(annotation)
         forward = getattr(annotation, "__forward_arg__", None)
         if isinstance(forward, str):
-            return self.text_has_key(forward)
-        if any(mark is KEY_MARK for mark in getattr(annotation, "__metadata__", ())):
-            return True
+            return self.mark_in_text(forward)
+        for mark in getattr(annotation, "__metadata__", ()):
+            if isinstance(mark, KeyMark):
+                return mark
         origin = get_origin(annotation)
         if origin in (collections.abc.Callable, Literal):
-            return False
+            return None
         if _is_alias(annotation) or _is_alias(origin):
-            return self.alias_has_key(origin or annotation)
+            return self.mark_in_alias(origin or annotation)
         if isinstance(annotation, type) and origin is None:
-            return False
-        return any(map(self.has_key, getattr(annotation, "__args__", ())))
+            return None
+        return _first(map(self.mark_in, getattr(annotation, "__args__", ())))
 
-    def alias_has_key(self, alias: Any) -> bool:
+    def mark_in_alias(self, alias: Any) -> KeyMark | None:
         """Looks through `type K = Key`, whose value may name what is not there."""
         try:
-            return self.has_key(alias.__value__)
+            return self.mark_in(alias.__value__)
         except NameError:
-            return False
+            return None
 
-    def text_has_key(self, text: str) -> bool:
+    def mark_in_text(self, text: str) -> KeyMark | None:
         try:
             value = eval(text, self.globals, self.locals)
         except Exception:
             # Whatever is wrong with it, the names in it still tell about keys.
-            return self.names_have_key(text)
+            return self.mark_in_names(text)
         if isinstance(value, str):
             # Quotes within quotes; another text is the value of a variable.
-            return text.strip()[:1] in ("'", '"') and self.text_has_key(value)
-        return self.has_key(value)
+            is_quoted = text.strip()[:1] in ("'", '"')
+            return self.mark_in_text(value) if is_quoted else None
+        return self.mark_in(value)
 
-    def names_have_key(self, text: str) -> bool:
+    def mark_in_names(self, text: str) -> KeyMark | None:
         try:
             tree = ast.parse(text.strip(), mode="eval")
         except SyntaxError:
-            return False
-        return any(map(self.name_is_key, _type_names(tree.body)))
+            return None
+        return _first(map(self.mark_of_name, _type_names(tree.body)))
 
-    def name_is_key(self, name: str) -> bool:
+    def mark_of_name(self, name: str) -> KeyMark | None:
         value = self.look_up(name)
         if value is _UNKNOWN:
             # An import that only type checkers see: the name is all there is.
-            return name.rpartition(".")[2] in _KEY_NAMES
-        return not isinstance(value, str) and self.has_key(value)
+            return _MARK_OF_NAME.get(name.rpartition(".")[2])
+        return None if isinstance(value, str) else self.mark_in(value)
 
     def look_up(self, name: str) -> Any:
         try:
             return eval(name, self.globals, self.locals)
         except (NameError, AttributeError):
             return _UNKNOWN
+
+
+def _first(marks: Iterable[KeyMark | None]) -> KeyMark | None:
+    return next((mark for mark in marks if mark is not None), None)
 
 
 def _is_alias(annotation: Any) -> bool:

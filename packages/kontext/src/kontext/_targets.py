@@ -100,10 +100,12 @@ def nested(names: Parts, value: Any) -> Any:
     return {names[0]: nested(names[1:], value)} if names else value
 
 
-def no_target_error(root: Any, pattern: Parts) -> PathLookupError:
+def no_target_error(
+    root: Any, pattern: Parts, advice: str = "missing_ok=True allows this"
+) -> PathLookupError:
     """The error for a pattern, or a single path, that names no place."""
     if has_wildcard(pattern) or read(root, pattern) is not MISSING:
-        return no_match_error(root, pattern)
+        return no_match_error(root, pattern, advice)
     return lookup_error(root, pattern)
 
 

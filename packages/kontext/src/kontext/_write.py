@@ -52,6 +52,10 @@ def set_all(targets: list[Target], value: Any) -> None:
     written = []
     try:
         for target in targets:
+            if type(target.parent) is dict and not target.missing:
+                target.parent[target.part] = value
+                written.append((target, target.old))
+                continue
             old = _kept(target)
             _set(target, value)
             written.append((target, old))
@@ -84,9 +88,6 @@ def _has_items(node: Any, part: Part) -> bool:
 
 
 def _set(target: Target, value: Any) -> None:
-    if type(target.parent) is dict:
-        target.parent[target.part] = nested(target.missing, value)
-        return
     try:
         _set_child(target.parent, target.part, nested(target.missing, value))
     except AttributeError as error:
