@@ -86,6 +86,8 @@ def test_a_tree_joins_with_other_types_and_refuses_more_arguments():
     assert kt.isinstance("x", PyTree[int] | str)
     assert kt.isinstance((2, 3), Shape | PyTree[str])
     with pytest.raises(TypeError, match="type of the leaves"):
-        PyTree[int, "$S"]
+        PyTree[int, "$S", "$T"]
+    with pytest.raises(TypeError, match="type of the leaves"):
+        PyTree[int, 3]
     with pytest.raises(TypeError, match="type of the leaves"):
         PyTree[int][str]

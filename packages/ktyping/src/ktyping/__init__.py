@@ -12,7 +12,7 @@ _FAMILIES = (
     "IntOrBool", "Complex", "Complex64", "Complex128", "Key", "Str", "Obj",
     "DateTime", "TimeDelta", "Scalar", "ScalarBool", "ScalarInt", "ScalarFloat",
     "ScalarComplex", "PRNGKey", "PRNGKeyArray", "PRNGKeyLike", "ArraySpec",
-    "is_array_type",
+    "ElementSpec", "is_array_type",
 )  # fmt: skip
 _ERRORS = (
     "AmbiguityLimitError",
@@ -33,7 +33,7 @@ _EXPORTS = {
     **dict.fromkeys(_ERRORS, "_errors"),
     **dict.fromkeys(("typechecked", "check_type", "matches", "shape"), "_api"),
     **dict.fromkeys(("Scope", "dim", "get_current_scope"), "_scope"),
-    "Shape": "_special",
+    **dict.fromkeys(("Shape", "Axes", "DType"), "_special"),
     "PyTree": "_pytree",
     "config": "_config",
     "share": "_records",

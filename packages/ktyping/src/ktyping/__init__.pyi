@@ -5,6 +5,7 @@ pyrefly read `Float[Array, "*b n"]` as `Annotated[Array, "*b n"]`; pyright reads
 forms as a class with the members that the arrays of numpy and jax share.
 """
 
+from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from ktyping._api import check_type as check_type
@@ -35,10 +36,12 @@ MYPY = False
 TYPE_CHECKING_WITH_PYREFLY = False
 
 Array = Any
+Axes: TypeAlias = int | Sequence[int]
+DType = Any
 _Leaf = TypeVar("_Leaf")
-PyTree: TypeAlias = _Leaf | Any
 
 if MYPY:
+    PyTree: TypeAlias = _Leaf | Any
     from typing import Annotated as ArraySpec
     from typing import Annotated as BFloat16
     from typing import Annotated as Bool
@@ -76,6 +79,7 @@ if MYPY:
     from typing import Annotated as UInt32
     from typing import Annotated as UInt64
 elif TYPE_CHECKING_WITH_PYREFLY:
+    PyTree: TypeAlias = _Leaf | Any
     from typing import Annotated as ArraySpec
     from typing import Annotated as BFloat16
     from typing import Annotated as Bool
@@ -113,6 +117,9 @@ elif TYPE_CHECKING_WITH_PYREFLY:
     from typing import Annotated as UInt32
     from typing import Annotated as UInt64
 else:
+    class PyTree(Protocol):
+        def __class_getitem__(cls, item: Any) -> Any: ...
+
     class _Described(Protocol):
         @property
         def shape(self) -> tuple[int, ...]: ...
@@ -281,6 +288,7 @@ else:
     class Shape(tuple[int, ...]):
         def __class_getitem__(cls, item: Any) -> Any: ...
 
+ElementSpec = Any
 Scalar = Any
 ScalarBool = Any
 ScalarInt = Any
@@ -327,6 +335,7 @@ __all__ = [
     "DateTime",
     "TimeDelta",
     "ArraySpec",
+    "ElementSpec",
     "is_array_type",
     "Scalar",
     "ScalarBool",
@@ -344,6 +353,8 @@ __all__ = [
     "dim",
     "get_current_scope",
     "Shape",
+    "Axes",
+    "DType",
     "PyTree",
     "config",
     "share",

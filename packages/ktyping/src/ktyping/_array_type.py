@@ -9,7 +9,15 @@ from weakref import WeakValueDictionary
 from ktyping import _dims as d
 from ktyping._backends import Facts, array_facts
 from ktyping._checker import ARRAY, VALUE, Checker, Trial, decided_by_class, union_of
-from ktyping._dtypes import ANY, FAMILIES, DTypeFamily, is_subfamily, short_name
+from ktyping._dtypes import (
+    ANY,
+    FAMILIES,
+    DTypeFamily,
+    canonical_dtype,
+    family_called,
+    is_subfamily,
+    short_name,
+)
 from ktyping._failure import Failure, explain_shape, no_array
 from ktyping._hypothesis import EMPTY, Hypotheses
 from ktyping._interpolate import fill
@@ -59,8 +67,21 @@ class ArrayType(Checker):
                 f"{self} has a shape already.\n"
                 f'Write one spec with all axes: `{self._name()}["a b"]`.'
             )
-        classes, text = _split(self._name(), item)
-        return make(self.families, classes, parse(text), self.of_specs)
+        classes, text, dtype = _split(self._name(), item)
+        families = self.families if dtype is None else (self._of(dtype),)
+        return make(families, classes, parse(text), self.of_specs)
+
+    def _of(self, dtype: Any) -> DTypeFamily:
+        name = canonical_dtype(dtype)
+        if name is None:
+            raise TypeError(
+                f"{self._name()}[cls, spec, dtype] takes a dtype, got {dtype!r}.\n"
+                "Write its name, as in `'float32'`, or an object such as `np.float32`."
+            )
+        single = family_called(name)
+        if not any(is_subfamily(single, family) for family in self.families):
+            raise TypeError(f"The dtype {name} is not in {self._name()}.")
+        return single
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(
@@ -184,7 +205,7 @@ def _rebuild(
     names: tuple[str, ...], classes: tuple[type, ...], text: str | None, of_specs: bool
 ) -> ArrayType:
     spec = None if text is None else parse(text)
-    return make(tuple(FAMILIES[name] for name in names), classes, spec, of_specs)
+    return make(tuple(family_called(name) for name in names), classes, spec, of_specs)
 
 
 def _family_name(family: DTypeFamily, of_specs: bool) -> str:
@@ -198,16 +219,17 @@ def _both_bare(left: ArrayType, right: ArrayType) -> bool:
     return bare and left.of_specs == right.of_specs
 
 
-def _split(name: str, item: Any) -> tuple[tuple[type, ...], str]:
+def _split(name: str, item: Any) -> tuple[tuple[type, ...], str, Any]:
     parts = item if isinstance(item, tuple) else (item,)
-    *before, text = parts
-    if len(parts) > 2 or not isinstance(text, str):
+    text = parts[min(len(parts), 2) - 1] if parts else None
+    if len(parts) > 3 or not isinstance(text, str):
         raise TypeError(
-            f"{name}[...] takes a shape spec, or an array class and a shape spec.\n"
-            f"Got: {item!r}.\n"
+            f"{name}[...] takes a shape spec, or an array class and a shape spec, or "
+            f"these and a dtype.\nGot: {item!r}.\n"
             f'Write `{name}["*b n"]` or `{name}[jax.Array, "*b n"]`.'
         )
-    return (_classes(name, before[0]) if before else ()), text
+    classes = _classes(name, parts[0]) if len(parts) > 1 else ()
+    return classes, text, parts[2] if len(parts) == 3 else None
 
 
 def _classes(name: str, given: Any) -> tuple[type, ...]:

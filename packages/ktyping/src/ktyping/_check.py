@@ -57,7 +57,7 @@ def _build(annotation: Any) -> Checker:
         if annotation is kind:
             return made
     if isinstance(annotation, PyTreeType):
-        return PyTreeCheck(checker_for(annotation.leaf))
+        return PyTreeCheck(checker_for(annotation.leaf), annotation)
     origin = typing.get_origin(annotation)
     if origin is not None:
         return _build_generic(annotation, origin, typing.get_args(annotation))
@@ -89,11 +89,7 @@ def _class_check(cls: type) -> Checker:
 
 def _build_generic(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Checker:
     if origin is typing.Annotated:
-        inner = checker_for(args[0])
-        shared = any(extra is share for extra in args[1:])
-        return (
-            inner.sharing() if shared and isinstance(inner, DataclassCheck) else inner
-        )
+        return _annotated(args[0], args[1:])
     if origin in (
         typing.Required,
         typing.NotRequired,
@@ -114,6 +110,18 @@ def _build_generic(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Check
     if isinstance(origin, type):
         return _container(origin, args)
     return ANYTHING
+
+
+def _annotated(annotation: Any, extras: tuple[Any, ...]) -> Checker:
+    if isinstance(annotation, PyTreeType):
+        for extra in extras:
+            annotation = (
+                annotation.named(extra) if isinstance(extra, str) else annotation
+            )
+    checker = checker_for(annotation)
+    if isinstance(checker, DataclassCheck) and any(e is share for e in extras):
+        return checker.sharing()
+    return checker
 
 
 def _tuple(args: tuple[Any, ...]) -> Checker:

@@ -1,7 +1,10 @@
 """Families of dtypes, decided by the name of a dtype without its library."""
 
+import re
 import sys
 from typing import Any
+
+from ktyping._backends import backend_of
 
 _CACHE_LIMIT = 1024
 _FLOATS = ("float", "bfloat", "longdouble")
@@ -140,6 +143,73 @@ FAMILIES: dict[str, DTypeFamily] = {
     **{name: DTypeFamily(name, names=names) for name, names in _SIZED.items()},
     "Float8": DTypeFamily("Float8", prefix="float8"),
 }
+
+_single: dict[str, DTypeFamily] = {
+    names[0]: FAMILIES[family] for family, names in _SIZED.items()
+}
+
+
+def family_called(name: str) -> DTypeFamily:
+    """Returns the family of a public name, or of the one dtype of that name."""
+    if name in FAMILIES:
+        return FAMILIES[name]
+    return _single.setdefault(name, DTypeFamily(name, names=(name,)))
+
+
+def canonical_dtype(value: Any) -> str | None:
+    """Returns the name of the dtype that a value stands for; None for other values.
+
+    A dtype is given by an object of its library, a scalar class (`np.float32`,
+    `jnp.float32`, `float`), or its name.
+    """
+    for scalar, name in _PYTHON:
+        if value is scalar:
+            return name
+    if isinstance(value, str):
+        return _dtype_of_text(value)
+    cls = value if isinstance(value, type) else type(value)
+    if cls.__module__.partition(".")[0] not in _LIBRARIES:
+        return None
+    if isinstance(value, type) and _is_numpy_scalar(value):
+        return _numpy_name(value)
+    if backend_of(value) is not None:
+        return None
+    # jnp.float32 makes scalars and has their dtype.
+    value = getattr(value, "dtype", value)
+    return canonical_name(value) if kind(value) != "other" else None
+
+
+_PYTHON: tuple[tuple[type, str], ...] = (
+    (bool, "bool"),
+    (int, "int64"),
+    (float, "float64"),
+    (complex, "complex128"),
+)
+_LIBRARIES = {"numpy", "jax", "jaxlib", "ml_dtypes", "torch", "tensorflow"}
+_TEXT = re.compile(
+    r"bool|u?int(2|4|8|16|32|64)|b?float(16|32|64|128)|float(4|6|8)_\w+"
+    r"|complex(64|128|256)|str|bytes|object|(datetime|timedelta)64(\[\w+\])?"
+)
+
+
+def _dtype_of_text(text: str) -> str | None:
+    if _TEXT.fullmatch(text):
+        return text
+    return _numpy_name(text)
+
+
+def _is_numpy_scalar(cls: type) -> bool:
+    generic = getattr(sys.modules.get("numpy"), "generic", None)
+    return generic is not None and issubclass(cls, generic)
+
+
+def _numpy_name(dtype: Any) -> str | None:
+    numpy = sys.modules.get("numpy")
+    try:
+        return None if numpy is None else numpy.dtype(dtype).name
+    except TypeError:
+        return None
+
 
 _SHORT: tuple[tuple[str, str], ...] = (
     ("bfloat", "bf"),

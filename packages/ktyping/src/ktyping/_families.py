@@ -6,6 +6,7 @@ from typing import Any
 from ktyping._array_type import ArrayType, make
 from ktyping._checker import union_of
 from ktyping._dtypes import FAMILIES
+from ktyping._pytree import PyTree
 
 _bare: dict[str, ArrayType] = {name: make((f,)) for name, f in FAMILIES.items()}
 
@@ -25,6 +26,7 @@ Key, Str, Obj = _bare["Key"], _bare["Str"], _bare["Obj"]
 DateTime, TimeDelta = _bare["DateTime"], _bare["TimeDelta"]
 
 ArraySpec = Array.spec
+ElementSpec = PyTree[ArraySpec]
 
 ScalarBool = union_of(bool, Bool[""])
 ScalarInt = union_of(int, Int[""])

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from ktyping import _arithmetic as arithmetic
 from ktyping import _dims as d
 from ktyping._arithmetic import Sizes
+from ktyping._structure import TreeFact, agrees
 
 
 class Lower(NamedTuple):
@@ -34,9 +35,10 @@ class Hypothesis:
       lower: Name -> what `#` axes say, for names that are not bound.
       pending: Constraints that wait for a size.
       sources: Name -> which argument and axis gave the size.
+      trees: What is known about named structures of trees.
     """
 
-    __slots__ = ("_key", "bound", "lower", "pending", "sources")
+    __slots__ = ("_key", "bound", "lower", "pending", "sources", "trees")
 
     def __init__(
         self,
@@ -44,11 +46,13 @@ class Hypothesis:
         lower: Mapping[str, Lower],
         pending: tuple[Pending, ...],
         sources: Mapping[str, str],
+        trees: tuple[TreeFact, ...] = (),
     ):
         self.bound = bound
         self.lower = lower
         self.pending = pending
         self.sources = sources
+        self.trees = trees
         self._key = None
 
     @property
@@ -59,6 +63,7 @@ class Hypothesis:
                 frozenset(self.bound.items()),
                 frozenset(self.lower.items()),
                 frozenset((p.expression.node, p.size) for p in self.pending),
+                frozenset(fact[:3] for fact in self.trees),
             )
         return self._key
 
@@ -81,6 +86,7 @@ class Hypothesis:
             rest if lower else self.lower,
             self.pending,
             {**self.sources, name: source},
+            self.trees,
         )
         return bound.settle() if self.pending else bound
 
@@ -96,18 +102,28 @@ class Hypothesis:
         sources = self.sources
         if joined.sizes and (not old or joined.sizes != old.sizes):
             sources = {**sources, name: source}
-        return Hypothesis(
-            self.bound, {**self.lower, name: joined}, self.pending, sources
-        )
+        lower_sizes = {**self.lower, name: joined}
+        return Hypothesis(self.bound, lower_sizes, self.pending, sources, self.trees)
 
     def require(
         self, expression: d.Expression, size: Any, source: str
     ) -> "Hypothesis | None":
         """Returns the hypothesis in which the expression has the value `size`."""
         added = Pending(expression, size, source)
+        pending = (*self.pending, added)
         return Hypothesis(
-            self.bound, self.lower, (*self.pending, added), self.sources
+            self.bound, self.lower, pending, self.sources, self.trees
         ).settle()
+
+    def relate(self, fact: TreeFact) -> "Hypothesis | None":
+        """Returns the hypothesis with a fact about the structure of a tree."""
+        if not all(agrees(known, fact) for known in self.trees):
+            return None
+        if any(known[:3] == fact[:3] for known in self.trees):
+            return self
+        return Hypothesis(
+            self.bound, self.lower, self.pending, self.sources, (*self.trees, fact)
+        )
 
     def settle(self) -> "Hypothesis | None":
         """Decides every constraint that can be decided by now."""
@@ -122,7 +138,9 @@ class Hypothesis:
                 return None
             if not arithmetic.same_size(value, pending.size):
                 return None
-        settled = Hypothesis(self.bound, self.lower, tuple(waiting), self.sources)
+        settled = Hypothesis(
+            self.bound, self.lower, tuple(waiting), self.sources, self.trees
+        )
         return settled.solve() if waiting else settled
 
     def solve(self) -> "Hypothesis | None":

@@ -160,7 +160,8 @@ def _rows(hypothesis: Hypothesis) -> list[tuple[str, str, str]]:
         run = len(sizes) != 1 or "axes" in source
         shown = str(sizes) if run else str(sizes[0])
         rows.append((f"*{name}" if run else name, shown, source))
-    return rows
+    whole = [fact for fact in hypothesis.trees if fact.relation == "is"]
+    return rows + [(f.name, str(f.structure), f.source) for f in whole]
 
 
 def _table(rows: list[tuple[str, str, str]]) -> list[str]:

@@ -74,9 +74,9 @@ def _match_simple(
     if not fresh:
         return hypothesis
     sources = {name: f"{where} axis {spec.words.index(name)}" for name in fresh}
-    return Hypothesis(
-        {**bound, **fresh}, hypothesis.lower, (), {**hypothesis.sources, **sources}
-    )
+    sources = {**hypothesis.sources, **sources}
+    bound = {**bound, **fresh}
+    return Hypothesis(bound, hypothesis.lower, (), sources, hypothesis.trees)
 
 
 class _Search:

@@ -1,4 +1,4 @@
-"""`Shape`: an annotation for sizes themselves."""
+"""Annotations for what describes arrays: `Shape`, `Axes`, `DType`."""
 
 import operator
 import typing
@@ -6,6 +6,7 @@ from typing import Any
 
 from ktyping import _dims as d
 from ktyping._checker import Checker, Trial, union_of
+from ktyping._dtypes import canonical_dtype
 from ktyping._failure import explain_shape, summary
 from ktyping._hypothesis import Hypotheses
 from ktyping._interpolate import fill
@@ -87,4 +88,62 @@ def _sizes(value: Any) -> tuple[int, ...] | None:
     return None if any(isinstance(s, int) and s < 0 for s in sizes) else tuple(sizes)
 
 
-Shape = ShapeType()
+class _Plain(Checker):
+    """A type without brackets that joins with others."""
+
+    __slots__ = ()
+
+    def __or__(self, other: Any) -> Any:
+        return union_of(self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return union_of(other, self)
+
+    def __reduce__(self) -> str:
+        return repr(self)
+
+
+class AxesType(_Plain):
+    """One axis or several, counted from either end: `-1`, `(0, 2)`."""
+
+    __slots__ = ()
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts a whole number, or a list or tuple of them."""
+        many = value if isinstance(value, list | tuple) else (value,)
+        if all(map(_is_whole, many)):
+            return hypotheses
+        message = f"{summary(value)} is no axis and no list or tuple of axes"
+        return trial.fail("type", where, message, "Axes", value)
+
+    def __repr__(self) -> str:
+        return "Axes"
+
+
+class DTypeType(_Plain):
+    """What stands for a dtype: `np.float32`, `jnp.float32`, `"float32"`, `float`."""
+
+    __slots__ = ()
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts what names a dtype."""
+        if canonical_dtype(value) is not None:
+            return hypotheses
+        message = f"{summary(value)} stands for no dtype"
+        return trial.fail("type", where, message, "DType", value)
+
+    def __repr__(self) -> str:
+        return "DType"
+
+
+def _is_whole(value: Any) -> bool:
+    if isinstance(value, bool):
+        return False
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
+Shape, Axes, DType = ShapeType(), AxesType(), DTypeType()
