@@ -389,3 +389,17 @@ def test_the_context_lists_every_path_a_key_can_have(parts):
     assert context.interms["enc"]["__call__"][0].shape == (8, 8)
     assert context.grads["dec"]["kernel"].shape == (8, 1)
     assert context.opt_state[0].mu["enc"]["bias"].shape == (8,)
+
+
+def test_compiling_counts_as_its_own_phase_and_not_as_slow_steps(parts, tmp_path):
+    trainer = parts.trainer(
+        num_train_steps=12,
+        log_metrics_every=5,
+        workdir=tmp_path,
+        writer=ktrain.writers.JsonlWriter(),
+    )
+    trainer.train()
+    lines = ktrain.writers.read_jsonl(tmp_path / "metrics" / "train.jsonl")
+    first = lines[1]["values"]
+    assert first["perf/share_compile"] > 0.5
+    assert "perf/share_compile" not in lines[2]["values"]

@@ -7,8 +7,9 @@ update k. N steps are exactly N updates: the last boundary is N.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -62,6 +63,7 @@ class Loop:
     results: dict[str, EvalResult] = dataclasses.field(default_factory=dict)
     _saved: int | None = None
     _fetched: int = 0
+    _called: set[str] = dataclasses.field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._start = self.k
@@ -128,14 +130,17 @@ class Loop:
     def _advance(self) -> None:
         """Runs the updates up to the next boundary at which something is due."""
         if self._log_due(self.k):
-            k = self.k
-            batch = self._next_batch()
-            self.state, report = self.step.report(self.state, batch)
+            k, batch = self.k, self._next_batch()
+            with self._first_call("report"):
+                self.state, report = self.step.report(self.state, batch)
             self.k += 1
             self.reporter.take(k, report)
         else:
             stop = self._next_event()
             quiet, noted = self.step.quiet, self.interrupts.noted
+            with self._first_call("quiet"):
+                self.state = quiet(self.state, self._next_batch())
+            self.k += 1
             while self.k < stop and not noted():
                 self.state = quiet(self.state, self._next_batch())
                 self.k += 1
@@ -143,6 +148,19 @@ class Loop:
             self.reporter.flush()
             self.reporter.tick(self.k)
         self.evaluated.clear()
+
+    @contextlib.contextmanager
+    def _first_call(self, variant: str) -> Iterator[None]:
+        """Books the first call of a variant, which compiles it, as compilation."""
+        if variant in self._called:
+            yield
+            return
+        self._called.add(variant)
+        with (
+            self.reporter.chrono.phase("compile"),
+            self.reporter.progress.phase("compile"),
+        ):
+            yield
 
     def _log_due(self, step: int) -> bool:
         return self.log_every is not None and step % self.log_every == 0
