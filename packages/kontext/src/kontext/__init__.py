@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from kontext._mutate import set_by_path as set
     from kontext._parts import DOUBLE_STAR, MISSING, STAR, Part, Wildcard
     from kontext._path import GlobPath, Path, PathLike, parse
+    from kontext._register import register_node
     from kontext._resolve import resolve_from_keyed_obj, resolve_from_keypaths, validate
 
 __all__ = [
@@ -70,6 +71,8 @@ __all__ = [
     "flatten",
     "flatten_with_path",
     "unflatten",
+    # Classes of others.
+    "register_node",
     # Keys.
     "Context",
     "Key",
@@ -111,6 +114,7 @@ _EXPORTS = {
     "_mutate": "delete set=set_by_path set_by_path update",
     "_parts": "DOUBLE_STAR MISSING Part STAR Wildcard",
     "_path": "GlobPath Path PathLike parse",
+    "_register": "register_node",
     "_resolve": "resolve_from_keyed_obj resolve_from_keypaths validate",
 }
 _HOME = {

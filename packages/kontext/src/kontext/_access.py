@@ -7,22 +7,31 @@ from typing import Any
 
 from kontext._format import format_parts
 from kontext._match import matches
+from kontext._nodes import read_part, read_part_or_method
 from kontext._parts import MISSING
 from kontext._path import Path, PathLike, as_path, parse_plain, single_place
 from kontext._read import lookup_error, read
 
 
-def get_by_path(obj: Any, path: PathLike | None, default: Any = MISSING) -> Any:
+def get_by_path(
+    obj: Any,
+    path: PathLike | None,
+    default: Any = MISSING,
+    *,
+    allow_callables: bool = False,
+) -> Any:
     """The value at a path.
 
     Mappings are read by key, sequences by index, arrays by index or attribute, and
-    objects by attribute. Methods are never returned, and reading changes nothing.
+    objects by attribute. Reading changes nothing.
 
     Args:
       obj: Nested data of any kinds.
       path: Such as `"batch.image"` or `"interms.enc.__call__[0]"`; the empty text
         is `obj` itself. `None` gives the default, or `None` without one.
       default: What to return if nothing is there; `...` stands for no default.
+      allow_callables: Whether the methods of objects are values too; those of
+        mappings, sequences and arrays never are.
 
     Raises:
       PathLookupError: If nothing is there and no default was given.
@@ -49,11 +58,12 @@ def get_by_path(obj: Any, path: PathLike | None, default: Any = MISSING) -> Any:
             return node
     except (KeyError, TypeError):
         pass
-    found = read(obj, parts)
+    step = read_part_or_method if allow_callables else read_part
+    found = read(obj, parts, step=step)
     if found is not MISSING:
         return found
     if default is MISSING or default is ...:
-        raise lookup_error(obj, parts)
+        raise lookup_error(obj, parts, step=step)
     return default
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from kontext._errors import Explanation
 from kontext._format import describe_part, format_child, format_parts
 from kontext._match import matches
-from kontext._nodes import Kind, axes_fit, children, field_names, kind_of
+from kontext._nodes import Kind, axes_fit, children, field_names, is_method, kind_of
 from kontext._parts import DOUBLE_STAR, Parts, is_axes
 from kontext._suggest import suggest_paths
 
@@ -36,6 +36,8 @@ def explain_lookup(parts: Parts, nodes: list[Any]) -> Explanation:
         f"  {' ' * caret}^",
         f"  {where} ({type(nodes[-1]).__name__}) {_contents(nodes[-1], part, names)}",
     ]
+    if is_method(type(nodes[-1]), part):
+        lines.append(f"  {part!r} is a method: it is called, not read as a value")
     if suggestions:
         lines.append(f"  did you mean: {' or '.join(suggestions)} ?")
     return Explanation(
@@ -52,6 +54,8 @@ def available_names(node: Any) -> list[Any]:
         return keys
     if kind in (Kind.FIELDS, Kind.NAMEDTUPLE):
         return list(field_names(node))
+    if kind is Kind.REGISTERED:
+        return [part for part, _ in children(node) or ()]
     if kind is Kind.OBJECT:
         return _public_names(node)
     return []

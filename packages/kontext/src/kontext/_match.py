@@ -12,6 +12,7 @@ from kontext._nodes import (
     Kind,
     children,
     field_names,
+    has_child,
     kind_of,
     read_part,
     twin_part,
@@ -134,8 +135,11 @@ def _may_store(node: Any, part: Part) -> bool:
     """Whether a part can name a child, not a computed attribute."""
     if type(node) is dict and type(part) is str:
         return part in node or twin_part(part) is not None
-    if kind_of(type(node)) is Kind.FIELDS and type(part) is str:
+    kind = kind_of(type(node))
+    if kind is Kind.FIELDS and type(part) is str:
         return part in field_names(node)
+    if kind is Kind.REGISTERED and type(part) is str:
+        return has_child(node, part)
     return True
 
 

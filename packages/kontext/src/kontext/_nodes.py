@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequen
 from functools import lru_cache
 from typing import Any
 
+from kontext._adapters import Adapter, adapter_of
 from kontext._jax import registered_children
 from kontext._parts import MISSING, Part, is_axes
 
@@ -37,11 +38,14 @@ class Kind(enum.Enum):
     ARRAY = "array"
     FIELDS = "fields"
     OBJECT = "object"
+    REGISTERED = "registered"
 
 
 @lru_cache(maxsize=1024)
 def kind_of(cls: type) -> Kind:
     """The kind that the instances of a class are."""
+    if adapter_of(cls) is not None:
+        return Kind.REGISTERED
     if issubclass(cls, _LEAVES):
         return Kind.LEAF
     if issubclass(cls, Mapping):
@@ -98,6 +102,9 @@ def children(node: Any) -> Iterable[tuple[Part, Any]] | None:
 @lru_cache(maxsize=1024)
 def _expander(cls: type) -> Callable[[Any], Iterable[tuple[Part, Any]] | None] | None:
     """What lists the children of the instances of a class."""
+    adapter = adapter_of(cls)
+    if adapter is not None:
+        return lambda node: list(adapter.children(node))
     match kind_of(cls):
         case Kind.LEAF | Kind.ARRAY:
             return None
@@ -122,6 +129,13 @@ def _fields(node: Any) -> list[tuple[Part, Any]]:
     return [(name, value) for name, value in pairs if value is not MISSING]
 
 
+def has_child(node: Any, part: Part) -> bool:
+    """Whether a part is one of the children of a node, not a computed attribute."""
+    return any(
+        type(key) is type(part) and key == part for key, _ in children(node) or ()
+    )
+
+
 def read_part(node: Any, part: Part) -> Any:
     """What `part` names directly below `node`, or `MISSING`.
 
@@ -136,6 +150,9 @@ def _reader(cls: type) -> Callable[[Any, Part], Any]:
     """What reads one part of the instances of a class."""
     if hasattr(cls, "__kontext_get__"):
         return _read_delegated
+    adapter = adapter_of(cls)
+    if adapter is not None:
+        return lambda node, part: _read_registered(adapter, node, part)
     return _READERS[kind_of(cls)]
 
 
@@ -144,6 +161,13 @@ def _read_delegated(node: Any, part: Part) -> Any:
         return node.__kontext_get__(part)
     except KeyError:
         return MISSING
+
+
+def _read_registered(adapter: Adapter, node: Any, part: Part) -> Any:
+    for key, value in adapter.children(node):
+        if type(key) is type(part) and key == part:
+            return value
+    return _read_attribute(node, part)
 
 
 def _read_leaf(node: Any, part: Part) -> Any:
@@ -243,6 +267,32 @@ def _read_attribute(node: Any, part: Part) -> Any:
     if isinstance(value, _METHODS) and not _is_stored(node, part):
         return MISSING
     return value
+
+
+def read_part_or_method(node: Any, part: Part) -> Any:
+    """The same as `read_part`, but that methods of objects are values too."""
+    found = read_part(node, part)
+    has_methods = kind_of(type(node)) in (Kind.FIELDS, Kind.OBJECT, Kind.REGISTERED)
+    if found is not MISSING or not has_methods or not is_method(type(node), part):
+        return found
+    return getattr(node, part)
+
+
+def is_method(cls: type, part: Part) -> bool:
+    """Whether a part is the name of a method, or of a class inside of the class."""
+    if type(part) is not str or (part.startswith("__") and part.endswith("__")):
+        return False
+    for base in cls.__mro__:
+        if part in base.__dict__:
+            found = base.__dict__[part]
+            return isinstance(found, staticmethod | classmethod) or callable(found)
+    return False
+
+
+def forget_classes() -> None:
+    """Forgets what is known of classes, since one of them was registered."""
+    for cached in (kind_of, _expander, _reader):
+        cached.cache_clear()
 
 
 def _is_computed(cls: type, name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from kontext._adapters import adapter_of
 from kontext._errors import PathTypeError
 from kontext._format import describe_part
 from kontext._jax import registered_children, registered_rebuild
@@ -31,6 +32,8 @@ def with_children(node: Any, changes: list[tuple[Part, Any]]) -> Any:
             return _sequence_with(node, changes)
         case Kind.ARRAY:
             return _array_with(node, changes)
+        case Kind.REGISTERED:
+            return _adapted_with(node, dict(changes))
         case Kind.FIELDS if hasattr(type(node), "__dataclass_fields__"):
             return _dataclass_with(node, dict(changes))
         case Kind.FIELDS:
@@ -94,6 +97,21 @@ def _registered_with(
         if part not in known:
             raise computed_error(node, part)
     return registered_rebuild(node, [changes.get(p, old) for p, old in registered])
+
+
+def _adapted_with(node: Any, changes: dict[Any, Any]) -> Any:
+    adapter = adapter_of(type(node))
+    assert adapter is not None
+    if adapter.rebuild is None:
+        raise PathTypeError(
+            f"a {type(node).__name__} cannot be copied with a change\n"
+            "  kontext.register_node(cls, children=..., rebuild=...) says how"
+        )
+    known = dict(adapter.children(node))
+    for part in changes:
+        if part not in known:
+            raise computed_error(node, part)
+    return adapter.rebuild(node, {**known, **changes})
 
 
 def _dataclass_with(node: Any, changes: dict[Any, Any]) -> Any:

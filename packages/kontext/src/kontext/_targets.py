@@ -6,6 +6,7 @@ from collections.abc import Iterator, MutableMapping
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from kontext._adapters import adapter_of
 from kontext._errors import PathLookupError, PathTypeError
 from kontext._format import format_parts
 from kontext._match import (
@@ -16,7 +17,7 @@ from kontext._match import (
     no_match_error,
     outermost,
 )
-from kontext._nodes import Kind, kind_of, read_part
+from kontext._nodes import Kind, has_child, kind_of, read_part
 from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts, Wildcard, has_wildcard
 from kontext._read import lookup_error, read
 from kontext._rebuild import computed_error
@@ -128,8 +129,11 @@ def refuse_fixed(target: Target) -> None:
     """Raises if the parent of a place cannot be changed."""
     if _is_fixed(target.parent):
         raise immutable_error(target)
-    is_indexed = kind_of(type(target.parent)) in (Kind.SEQUENCE, Kind.ARRAY)
-    if is_indexed and type(target.part) is str:
+    kind = kind_of(type(target.parent))
+    is_indexed = kind in (Kind.SEQUENCE, Kind.ARRAY)
+    if (is_indexed and type(target.part) is str) or (
+        kind is Kind.REGISTERED and not has_child(target.parent, target.part)
+    ):
         raise computed_error(target.parent, target.part)
 
 
@@ -169,6 +173,9 @@ def _is_fixed(node: Any) -> bool:
             return not hasattr(type(node), "__setitem__")
         case Kind.NAMEDTUPLE | Kind.LEAF:
             return True
+        case Kind.REGISTERED:
+            adapter = adapter_of(type(node))
+            return adapter is None or adapter.write is None
         case Kind.ARRAY:
             # JAX arrays have __setitem__, but only to refuse.
             flags = getattr(node, "flags", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kontext._adapters import adapter_of
 from kontext._errors import PathTypeError
 from kontext._format import format_parts
 from kontext._nodes import Kind, kind_of
@@ -98,7 +99,10 @@ def _set(target: Target, value: Any) -> None:
 
 
 def _set_child(node: Any, part: Part, value: Any) -> None:
-    if _has_items(node, part):
+    adapter = adapter_of(type(node))
+    if adapter is not None and adapter.write is not None:
+        adapter.write(node, part, value)
+    elif _has_items(node, part):
         node[part] = value
     else:
         setattr(node, part, value)
@@ -144,7 +148,7 @@ def _refuse_undeletable(target: Target) -> None:
     cls = type(target.parent)
     has_fields = hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__")
     is_field = has_fields and not _has_items(target.parent, target.part)
-    if is_field or kind_of(cls) is Kind.ARRAY:
+    if is_field or kind_of(cls) in (Kind.ARRAY, Kind.REGISTERED):
         raise PathTypeError(
             f"cannot delete {format_parts(target.parts)!r}: "
             f"the parts of a {cls.__name__} are fixed"
