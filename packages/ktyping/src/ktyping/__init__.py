@@ -35,6 +35,7 @@ _EXPORTS = {
     **dict.fromkeys(("Scope", "dim", "get_current_scope"), "_scope"),
     **dict.fromkeys(("Shape", "Axes", "DType"), "_special"),
     "PyTree": "_pytree",
+    **dict.fromkeys(("backend", "register_backend"), "_backend"),
     "config": "_config",
     "share": "_records",
 }
@@ -46,11 +47,22 @@ def __getattr__(name: str) -> object:
     # `isinstance` is served but not in __all__: a star import must not hide the
     # builtin.
     module = "_api" if name == "isinstance" else _EXPORTS.get(name)
+    if module is None and name.startswith(("Tf", "X")):
+        return _of_backend(name)
     if module is None:
         raise AttributeError(f"module 'ktyping' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"ktyping.{module}"), name)
     globals()[name] = value
     return value
+
+
+def _of_backend(name: str) -> object:
+    # TfFloat takes arrays of tensorflow, XFloat arrays of every library.
+    library, family = ("tf", name[2:]) if name.startswith("Tf") else ("any", name[1:])
+    backend = importlib.import_module("ktyping._backend").backend
+    if family not in dir(getattr(backend, library)):
+        raise AttributeError(f"module 'ktyping' has no attribute {name!r}")
+    return getattr(getattr(backend, library), family)
 
 
 def __dir__() -> list[str]:

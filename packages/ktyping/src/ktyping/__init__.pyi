@@ -13,6 +13,8 @@ from ktyping._api import isinstance as isinstance
 from ktyping._api import matches as matches
 from ktyping._api import shape as shape
 from ktyping._api import typechecked as typechecked
+from ktyping._backend import backend as backend
+from ktyping._backend import register_backend as register_backend
 from ktyping._config import config as config
 from ktyping._errors import AmbiguityLimitError as AmbiguityLimitError
 from ktyping._errors import AmbiguousDimensionError as AmbiguousDimensionError
@@ -356,6 +358,8 @@ __all__ = [
     "Axes",
     "DType",
     "PyTree",
+    "backend",
+    "register_backend",
     "config",
     "share",
     "AmbiguityLimitError",

@@ -7,7 +7,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from ktyping import _dims as d
-from ktyping._backends import Facts, array_facts
+from ktyping._backends import LIBRARIES, Facts, array_facts, sizes_of
 from ktyping._checker import ARRAY, VALUE, Checker, Trial, decided_by_class, union_of
 from ktyping._dtypes import (
     ANY,
@@ -17,6 +17,7 @@ from ktyping._dtypes import (
     family_called,
     is_subfamily,
     short_name,
+    single_dtype,
 )
 from ktyping._failure import Failure, explain_shape, no_array
 from ktyping._hypothesis import EMPTY, Hypotheses
@@ -68,20 +69,21 @@ class ArrayType(Checker):
                 f'Write one spec with all axes: `{self._name()}["a b"]`.'
             )
         classes, text, dtype = _split(self._name(), item)
-        families = self.families if dtype is None else (self._of(dtype),)
+        families = self.families if dtype is None else self._of(dtype)
         return make(families, classes, parse(text), self.of_specs)
 
-    def _of(self, dtype: Any) -> DTypeFamily:
+    def _of(self, dtype: Any) -> tuple[DTypeFamily, ...]:
         name = canonical_dtype(dtype)
         if name is None:
             raise TypeError(
                 f"{self._name()}[cls, spec, dtype] takes a dtype, got {dtype!r}.\n"
                 "Write its name, as in `'float32'`, or an object such as `np.float32`."
             )
-        single = family_called(name)
-        if not any(is_subfamily(single, family) for family in self.families):
+        parts = [single_dtype(family, name) for family in self.families]
+        found = tuple(dict.fromkeys(part for part in parts if part is not None))
+        if not found:
             raise TypeError(f"The dtype {name} is not in {self._name()}.")
-        return single
+        return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(
@@ -132,8 +134,9 @@ class ArrayType(Checker):
         facts = self._facts(value)
         if facts is None:
             return self._no_array(value, where, trial)
-        if not any(family.accepts(facts.dtype) for family in self.families):
-            wanted = " or ".join(f.name for f in self.families)
+        families = self.families if self.classes else self._for(facts.backend)
+        if not any(family.accepts(facts.dtype) for family in families):
+            wanted = " or ".join(f.name for f in families)
             message = f"dtype {short_name(facts.dtype)} is not {wanted}"
             if trial.failures is not None:
                 actual = short_name(facts.dtype)
@@ -143,6 +146,8 @@ class ArrayType(Checker):
         if self.spec_of_shape is None:
             return hypotheses
         spec = fill(self.spec_of_shape, trial.values or {})
+        if facts.shape is None:
+            return _match_unknown_rank(spec, where, hypotheses, trial)
         found = match_shape(spec, facts.shape, hypotheses, where)
         if not found and trial.failures is not None:
             failure = explain_shape(spec, facts.shape, hypotheses, where)
@@ -154,10 +159,17 @@ class ArrayType(Checker):
             return None
         facts = array_facts(value)
         if not self.of_specs:
-            return facts
+            # A class that is named says which library it is of.
+            fits = facts and (self.classes or self._for(facts.backend))
+            return facts if fits else None
         if facts is not None or not _describes_array(value):
             return None
-        return Facts("spec", tuple(value.shape), value.dtype)
+        return Facts("spec", sizes_of(value.shape), value.dtype)
+
+    def _for(self, backend: str) -> list[DTypeFamily]:
+        if self.of_specs:
+            return list(self.families)
+        return [family for family in self.families if family.takes(backend)]
 
     def _no_array(self, value: Any, where: str, trial: Trial) -> Hypotheses:
         if trial.failures is not None:
@@ -167,7 +179,7 @@ class ArrayType(Checker):
             elif named and array_facts(value) is not None:
                 libraries = f"an array of class {named}"
             else:
-                libraries = "an array of numpy or jax"
+                libraries = f"an array of {_libraries(self.families)}"
             trial.failures.append(no_array(value, where, str(self), libraries))
         return ()
 
@@ -254,6 +266,27 @@ def _static(cls: type) -> bool:
     # about one by one) are told apart before any verdict is kept.
     jax = sys.modules.get("jax")
     return decided_by_class(cls) or cls is getattr(jax, "Array", None)
+
+
+def _libraries(families: tuple[DTypeFamily, ...]) -> str:
+    if any(family.backends is None for family in families):
+        return "a library that is known"
+    names = dict.fromkeys(name for f in families for name in f.backends or ())
+    return " or ".join(LIBRARIES[name].module for name in names)
+
+
+def _match_unknown_rank(
+    spec: d.Spec, where: str, hypotheses: Hypotheses, trial: Trial
+) -> Hypotheses:
+    """Accepts an array of unknown rank only where any rank is accepted."""
+    anything = d.Variadic(None, 0, False)
+    if spec.terms and all(term == anything for term in spec.terms):
+        return hypotheses
+    if trial.failures is not None:
+        expected = f"axes that fit {spec.text!r}"
+        message = f"expected {expected}, got rank unknown"
+        trial.failures.append(Failure("rank", where, message, expected, "rank unknown"))
+    return ()
 
 
 def _class_name(cls: type) -> str:

@@ -1,6 +1,7 @@
 """What counts as an array: libraries are looked up when loaded, never imported."""
 
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 _CACHE_LIMIT = 4096
@@ -9,16 +10,49 @@ _known: dict[type, str | None] = {}
 _traced: dict[tuple[type, type], bool] = {}
 
 
+class Library(NamedTuple):
+    """A library of arrays.
+
+    Attributes:
+      name: Short name, in `backend.name` and in reports.
+      module: Module that holds the classes.
+      classes: Names of the array classes in it.
+      shape: Value -> its shape; None for the attribute `shape`.
+      dtype: Value -> its dtype; None for the attribute `dtype`.
+    """
+
+    name: str
+    module: str
+    classes: tuple[str, ...]
+    shape: Callable[[Any], Any] | None = None
+    dtype: Callable[[Any], Any] | None = None
+
+
+# What an array type accepts that names no library.
+DEFAULT = ("np", "jax")
+
+LIBRARIES: dict[str, Library] = {
+    library.name: library
+    for library in (
+        Library("np", "numpy", ("ndarray", "generic")),
+        Library("jax", "jax", ("Array",)),
+        Library("tf", "tensorflow", ("Tensor", "Variable")),
+        Library("torch", "torch", ("Tensor",)),
+        Library("xarray", "xarray", ("DataArray",)),
+    )
+}
+
+
 class Facts(NamedTuple):
-    """What a check of an array depends on."""
+    """What a check of an array depends on; the shape is None if its rank is unknown."""
 
     backend: str
-    shape: tuple[Any, ...]
+    shape: tuple[Any, ...] | None
     dtype: Any
 
 
 def backend_of(value: Any) -> str | None:
-    """Returns `np` or `jax` for an array of that library, else None."""
+    """Returns the short name of the library that an array is of, None for no array."""
     cls = type(value)
     try:
         known = _known[cls]
@@ -53,12 +87,38 @@ def asks_instance(cls: type) -> bool:
     return known is _ASK_INSTANCE
 
 
+def has_own_facts(value: Any) -> bool:
+    """Whether shape or dtype of an array are not the attributes of these names."""
+    library = LIBRARIES.get(backend_of(value) or "")
+    return library is not None and bool(library.shape or library.dtype)
+
+
 def array_facts(value: Any) -> Facts | None:
     """Returns backend, shape and dtype of an array, None for anything else."""
     backend = backend_of(value)
     if backend is None:
         return None
-    return Facts(backend, tuple(value.shape), value.dtype)
+    library = LIBRARIES[backend]
+    shape = value.shape if library.shape is None else library.shape(value)
+    dtype = value.dtype if library.dtype is None else library.dtype(value)
+    return Facts(backend, sizes_of(shape), dtype)
+
+
+def sizes_of(shape: Any) -> tuple[Any, ...] | None:
+    """Returns the sizes of a shape; None if not even their number is known."""
+    if type(shape) is tuple:
+        return shape
+    try:
+        return tuple(shape)
+    except (TypeError, ValueError):
+        # A tf.TensorShape of unknown rank cannot be iterated.
+        return None
+
+
+def add_library(library: Library) -> None:
+    """Adds a library, or replaces the one of the same name."""
+    LIBRARIES[library.name] = library
+    _known.clear()
 
 
 def _attribute(module: str, *path: str) -> Any:
@@ -69,14 +129,13 @@ def _attribute(module: str, *path: str) -> Any:
 
 
 def _classify(cls: type) -> str | None:
-    ndarray, generic = _attribute("numpy", "ndarray"), _attribute("numpy", "generic")
-    if ndarray is not None and issubclass(cls, (ndarray, generic)):
-        return "np"
     # For a tracer issubclass(cls, jax.Array) is False although the instance is an
     # array: the answer depends on what is traced, so it is never kept by class.
     if asks_instance(cls):
         return _ASK_INSTANCE
-    jax_array = _attribute("jax", "Array")
-    if jax_array is not None and issubclass(cls, jax_array):
-        return "jax"
+    for library in LIBRARIES.values():
+        for name in library.classes:
+            found = _attribute(library.module, *name.split("."))
+            if isinstance(found, type) and issubclass(cls, found):
+                return library.name
     return None

@@ -4,7 +4,7 @@ import re
 import sys
 from typing import Any
 
-from ktyping._backends import backend_of
+from ktyping._backends import DEFAULT, backend_of
 
 _CACHE_LIMIT = 1024
 _FLOATS = ("float", "bfloat", "longdouble")
@@ -16,7 +16,7 @@ def canonical_name(dtype: Any) -> str:
     Typed PRNG keys are `key<...>`; text dtypes are `str` and `bytes`.
     """
     name = getattr(dtype, "name", None)
-    return name if isinstance(name, str) else str(dtype)
+    return name if isinstance(name, str) else str(dtype).removeprefix("torch.")
 
 
 def kind(dtype: Any) -> str:
@@ -68,9 +68,10 @@ class DTypeFamily:
       kinds: Kinds of dtype in the family.
       names: Names of single dtypes in the family.
       prefix: Names that begin so are in the family.
+      backends: Libraries whose arrays are accepted; None for every library.
     """
 
-    __slots__ = ("_known", "kinds", "name", "names", "prefix")
+    __slots__ = ("_known", "backends", "kinds", "name", "names", "prefix")
 
     def __init__(
         self,
@@ -78,12 +79,24 @@ class DTypeFamily:
         kinds: tuple[str, ...] = (),
         names: tuple[str, ...] = (),
         prefix: str | None = None,
+        backends: tuple[str, ...] | None = DEFAULT,
     ):
         self.name = name
         self.kinds = kinds
         self.names = names
         self.prefix = prefix
+        self.backends = backends
         self._known: dict[Any, bool] = {}
+
+    def of(self, backend: str) -> "DTypeFamily":
+        """Returns the family for arrays of one library, or of `any`."""
+        backends = None if backend == "any" else (backend,)
+        name = f"{_PREFIXES.get(backend, f'backend.{backend}.')}{self.name}"
+        return DTypeFamily(name, self.kinds, self.names, self.prefix, backends)
+
+    def takes(self, backend: str) -> bool:
+        """Whether arrays of a library are accepted."""
+        return self.backends is None or backend in self.backends
 
     def accepts(self, dtype: Any) -> bool:
         """Whether a dtype is in the family."""
@@ -144,16 +157,48 @@ FAMILIES: dict[str, DTypeFamily] = {
     "Float8": DTypeFamily("Float8", prefix="float8"),
 }
 
-_single: dict[str, DTypeFamily] = {
+# How the families of a library are called, where that is not `backend.NAME.Float`.
+_PREFIXES = {"tf": "Tf", "any": "X"}
+_derived: dict[str, DTypeFamily] = {
     names[0]: FAMILIES[family] for family, names in _SIZED.items()
 }
 
 
 def family_called(name: str) -> DTypeFamily:
-    """Returns the family of a public name, or of the one dtype of that name."""
-    if name in FAMILIES:
-        return FAMILIES[name]
-    return _single.setdefault(name, DTypeFamily(name, names=(name,)))
+    """Returns the family of a name.
+
+    That is a public name, the name of one dtype, or one of these for the arrays of
+    one library: `TfFloat`, `XFloat`, `backend.torch.Float`.
+    """
+    known = FAMILIES.get(name) or _derived.get(name)
+    if known is not None:
+        return known
+    backend, base = _parts(name)
+    if backend is None:
+        made = DTypeFamily(name, names=(name,))
+    else:
+        made = family_called(base).of(backend)
+    return _derived.setdefault(made.name, made)
+
+
+def _parts(name: str) -> tuple[str | None, str]:
+    for backend, prefix in _PREFIXES.items():
+        base = name.removeprefix(prefix)
+        if name.startswith(prefix) and base in FAMILIES:
+            return backend, base
+    if name.startswith("backend."):
+        _, backend, base = name.split(".", 2)
+        return backend, base
+    return None, name
+
+
+def single_dtype(family: DTypeFamily, name: str) -> DTypeFamily | None:
+    """Returns the part of a family that is one dtype; None if it is not in it."""
+    single = family_called(name)
+    if family.backends not in (DEFAULT, single.backends):
+        backend = "any" if family.backends is None else family.backends[0]
+        single = family_called(f"backend.{backend}.{single.name}")
+    return single if is_subfamily(single, family) else None
 
 
 def canonical_dtype(value: Any) -> str | None:
@@ -231,12 +276,18 @@ def short_name(dtype: Any) -> str:
 
 def is_subfamily(small: DTypeFamily, big: DTypeFamily) -> bool:
     """Whether every dtype of one family is in another."""
+    if not _within(small.backends, big.backends):
+        return False
     if big.kinds == ANY or small is big:
         return True
     if small.names or small.prefix:
         examples = (*small.names, *([small.prefix] if small.prefix else []))
         return all(big.accepts(_Named(name)) for name in examples)
     return bool(small.kinds) and set(small.kinds) <= set(big.kinds)
+
+
+def _within(small: tuple[str, ...] | None, big: tuple[str, ...] | None) -> bool:
+    return big is None or (small is not None and set(small) <= set(big))
 
 
 class _Named:

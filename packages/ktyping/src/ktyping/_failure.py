@@ -46,7 +46,8 @@ def summary(value: Any) -> str:
     """Returns a value as dtype and shape: `np.f32[9,5]`; never its content."""
     facts = array_facts(value)
     if facts is not None:
-        sizes = ",".join(map(str, facts.shape))
+        shape = facts.shape
+        sizes = "rank unknown" if shape is None else ",".join(map(str, shape))
         return f"{facts.backend}.{short_name(facts.dtype)}[{sizes}]"
     if value is None or isinstance(value, bool | int | float | complex):
         return f"{type(value).__name__} {value!r}" if value is not None else "None"

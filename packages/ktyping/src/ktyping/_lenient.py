@@ -28,7 +28,12 @@ def _bind_axes(item: Item, hypothesis: Hypothesis) -> Hypothesis:
     facts = array_facts(item.value)
     checker = item.checker
     spec = checker.spec_of_shape if isinstance(checker, ArrayType) else None
-    if facts is None or spec is None or len(facts.shape) != len(spec.terms):
+    if (
+        facts is None
+        or facts.shape is None
+        or spec is None
+        or len(facts.shape) != len(spec.terms)
+    ):
         return hypothesis
     for axis, (term, size) in enumerate(zip(spec.terms, facts.shape, strict=True)):
         if isinstance(term, d.Named):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from itertools import permutations
 from typing import Any, NamedTuple
 
+from ktyping._backends import DEFAULT, LIBRARIES
 from ktyping._blame import Item, Verdict
 from ktyping._errors import KTypeCheckError, KTypeCheckWarning
 from ktyping._failure import Failure, known_sizes, summary
@@ -245,6 +246,12 @@ def _backend_hint(failure: Failure) -> list[str]:
         return [f"write `{failure.expected} | None` if the value may be left out."]
     if got == "ShapeDtypeStruct":
         return ["`Float.spec[...]` and `ArraySpec[...]` describe arrays without data."]
-    if got.startswith("np."):
+    if got.startswith("np.") and "jax" in failure.message:
         return ["the value is a numpy array; `jnp.asarray(x)` makes a jax array."]
+    library, dot, _ = got.partition(".")
+    if dot and library in LIBRARIES and library not in DEFAULT:
+        return [
+            f"`backend.{library}.Float` takes arrays of {LIBRARIES[library].module}, "
+            "`backend.any.Float` those of every library."
+        ]
     return []

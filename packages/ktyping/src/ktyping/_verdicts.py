@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ktyping._backends import asks_instance, traced_backend
+from ktyping._backends import asks_instance, has_own_facts, traced_backend
 from ktyping._checker import ARRAY, CLASS, Checker
 from ktyping._hypothesis import Hypotheses
 from ktyping._source import PLAIN_CLASSES, always_array
@@ -131,11 +131,14 @@ def key_of(value: Any, checker: Checker) -> tuple[Any, ...] | None:
     try:
         shape, dtype = value.shape, value.dtype
     except AttributeError:
-        return None if hasattr(value, "shape") else (cls,)
+        known = has_own_facts(value) or hasattr(value, "shape")
+        return None if known else (cls,)
     except Exception:
         # Foreign objects may raise anything here; then nothing is remembered.
         return None
     if asks_instance(cls):
         cls = (cls, traced_backend(value))
+    elif has_own_facts(value):
+        return None
     facts = (cls, shape, dtype)
     return facts if always_array(checker) else (facts,)
