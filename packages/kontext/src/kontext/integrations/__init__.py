@@ -1,0 +1,1 @@
+"""What kontext does for other libraries, each behind its own import."""
