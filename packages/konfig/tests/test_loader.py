@@ -233,3 +233,22 @@ def test_relative_origins_point_into_the_file(tmp_path, monkeypatch):
 def test_no_argv_means_that_of_the_process(file, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["prog", file, "n=9"])
     assert parse()[0].build().n == 9
+
+
+def test_a_class_of_a_config_file_has_one_name(tmp_path):
+    text = (
+        "import konfig\n"
+        "class Model: pass\n"
+        "def get_config():\n"
+        "    return konfig.ConfigDict(m=konfig.call(Model))\n"
+    )
+    found = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "config.py").write_text(text)
+        found.append(konfig.load_config(tmp_path / folder / "config.py"))
+    assert found[0] == found[1]
+    assert konfig.fingerprint(found[0]) == konfig.fingerprint(found[1])
+    (problem,) = konfig.validate(found[0])
+    assert (problem.kind, problem.level) == ("main", "warning")
+    assert type(konfig.resolve(found[0]).m).__name__ == "Model"

@@ -33,7 +33,7 @@ from konfig._placeholder import placeholder, required
 from konfig._repr import register_aliases
 
 if TYPE_CHECKING:
-    from konfig import cli
+    from konfig import cli, sweep
     from konfig._access import (
         arguments,
         del_path,
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     )
     from konfig._report import Problem, Report
     from konfig._resolve import resolve, targets
+    from konfig._source import to_python
     from konfig._validate import validate
 
 __all__ = [
@@ -108,12 +109,14 @@ __all__ = [
     # Files and text
     "to_json",
     "from_json",
+    "to_python",
     "save",
     "load",
     "load_config",
     "ConfigSource",
     "apply_overrides",
     "cli",
+    "sweep",
     # Paths and comparisons
     "get_path",
     "set_path",
@@ -165,6 +168,7 @@ _LAZY = {
         "_ref_fn": "all_of any_of fstr maximum minimum not_ ref_fn where",
         "_report": "Problem Report",
         "_resolve": "resolve targets",
+        "_source": "to_python",
         "_validate": "validate",
     }.items()
     for name in names.split()
@@ -174,8 +178,8 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name == "cli":
-        return import_module("konfig.cli")
+    if name in ("cli", "sweep"):
+        return import_module(f"konfig.{name}")
     module = _LAZY.get(name)
     if module is None:
         raise AttributeError(f"module 'konfig' has no attribute {name!r}")

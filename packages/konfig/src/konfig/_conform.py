@@ -155,8 +155,8 @@ def _checkable(annotation: Any) -> bool:
 
 def _plain(value: Any, annotation: type) -> str | None:
     if issubclass(annotation, enum.Enum):
-        text = isinstance(value, str) and issubclass(annotation, str)
-        if text and value in [m.value for m in annotation.__members__.values()]:
+        values = [member.value for member in annotation]
+        if isinstance(value, str) and issubclass(annotation, str) and value in values:
             return None
         return "one of " + ", ".join(annotation.__members__)
     if is_path_class(annotation):

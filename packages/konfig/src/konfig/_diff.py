@@ -107,6 +107,22 @@ class Diff:
             return f"{entry.path}=str::{value}"
         return f"{entry.path}:=json::{encode_part(value, self._new)}"
 
+    def to_json(self) -> str:
+        """The differences as a JSON array: kind, path, origin, old and new as text."""
+        import json
+
+        rows = [
+            {
+                "kind": entry.kind,
+                "path": entry.path,
+                "old": None if entry.kind == "added" else repr(entry.old),
+                "new": None if entry.kind == "removed" else repr(entry.new),
+                "origin": entry.origin,
+            }
+            for entry in self.entries
+        ]
+        return json.dumps(rows, ensure_ascii=False)
+
     def __repr__(self) -> str:
         return f"<Diff of {len(self.entries)} entries>"
 

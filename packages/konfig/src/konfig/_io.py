@@ -20,7 +20,11 @@ def save(cfg: Any, path: str | os.PathLike[str]) -> None:
     """
     target = Path(path)
     check_suffix(target)
-    text = encode_text(cfg, indent=2) + "\n"
+    write_text(target, encode_text(cfg, indent=2) + "\n")
+
+
+def write_text(target: Path, text: str) -> None:
+    """Writes a file, whole or not at all."""
     # Beside the target, so that the last step is a rename within one file system.
     draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:

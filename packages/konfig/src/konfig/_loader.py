@@ -124,6 +124,15 @@ def load(
     return cfg
 
 
+def namespace_of(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The names that a config file or module defines.
+
+    Raises:
+      ConfigFileError: When the file is missing, or is data.
+    """
+    return vars(_Place(os.fspath(path)).module())
+
+
 class _Place:
     """A source taken apart: file or module, function, arguments."""
 
@@ -149,10 +158,7 @@ class _Place:
             if given or overrides:
                 raise ConfigFileError(f"{self._base!r} is data and takes no arguments")
             return load_json(self._base), {}
-        if self._base.endswith(".py"):
-            module = _run_file(Path(self._base))
-        else:
-            module = self._import()
+        module = self.module()
         cfg = self._call(module, given, overrides)
         names = {
             name: value
@@ -160,6 +166,14 @@ class _Place:
             if isinstance(value, Proxy)
         }
         return cfg, names
+
+    def module(self) -> ModuleType:
+        """The file as a module of its own, or the imported module."""
+        if self._base.endswith(".json"):
+            raise ConfigFileError(f"{self._base!r} is data and defines no functions")
+        if self._base.endswith(".py"):
+            return _run_file(Path(self._base))
+        return self._import()
 
     def _import(self) -> ModuleType:
         try:
@@ -224,23 +238,34 @@ def _parted(text: str) -> tuple[str, str, str]:
     return text[:start] + head, colon, rest
 
 
-_COUNT = [0]
+FILE_MODULE = "konfig_file_"
+"""What the names of modules begin with that were run as config files."""
 
 
 def _run_file(path: Path) -> ModuleType:
-    """Runs a file as a module of its own, so that no other file's names are in it."""
+    """Runs a file as a module of its own, so that no other file's names are in it.
+
+    The module is named after what the file says: a class that it defines has one name
+    in every process, and so has one fingerprint.
+    """
+    import hashlib
+
     check_exists(path)
     source = path.read_bytes()
-    _COUNT[0] += 1
-    module = ModuleType(f"konfig_file_{_COUNT[0]}_{path.stem}")
+    digest = hashlib.sha256(source).hexdigest()[:8]
+    module = ModuleType(f"{FILE_MODULE}{path.stem}_{digest}")
     module.__file__ = str(path.absolute())
     # Dataclasses look up their module to read annotations that are texts.
+    before = sys.modules.get(module.__name__)
     sys.modules[module.__name__] = module
     try:
         code = compile(source, module.__file__, "exec")
         exec(code, module.__dict__)
     except BaseException as error:
-        del sys.modules[module.__name__]
+        if before is None:
+            del sys.modules[module.__name__]
+        else:
+            sys.modules[module.__name__] = before
         error.add_note(f"konfig: while running the config file {path}")
         raise
     return module

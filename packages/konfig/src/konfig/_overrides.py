@@ -7,6 +7,7 @@ from typing import Any
 
 from konfig import _access, _convert
 from konfig._const import Const
+from konfig._copy import deepcopy
 from konfig._decode import decode
 from konfig._errors import (
     ConfigAttributeError,
@@ -43,13 +44,14 @@ class Override:
     Attributes:
       flag: The text as typed, for messages.
       parts: The path, with wildcards.
-      op: `"="`, `":="`, `"+="`, `":del"`, or `"flag"` for a bare `--cfg.name`.
-      text: The text of the value.
+      op: `"="`, `":="`, `"+="`, `":del"`, `"flag"` for a bare `--cfg.name`, or `"is"`
+        for a value that is no text.
+      text: The text of the value, or the value.
     """
 
     __slots__ = ("flag", "op", "parts", "text")
 
-    def __init__(self, flag: str, parts: Parts, op: str, text: str):
+    def __init__(self, flag: str, parts: Parts, op: str, text: Any):
         self.flag = flag
         self.parts = parts
         self.op = op
@@ -94,6 +96,11 @@ def parse_override(text: str, flag: str | None = None) -> Override:
         f"not an override: {flag}\n  {text}\n  {' ' * end}^",
         hint="PATH=VALUE sets, PATH:=VALUE adds, PATH+=VALUE appends, PATH:del deletes",
     )
+
+
+def given_value(flag: str, parts: Parts, value: Any) -> Override:
+    """The override that sets a field which is there or declared to a config value."""
+    return Override(flag, parts, "is", value)
 
 
 def apply_overrides(
@@ -193,7 +200,8 @@ class _Change:
         after = _access.assign(container, key, value)
         if isinstance(container, Node):
             key = positional_slot(container, key) or stored_key(container, key)
-            mark(container, key, f"{self._override.flag} on the command line")
+            by_hand = "" if op == "is" else " on the command line"
+            mark(container, key, f"{self._override.flag}{by_hand}")
             if trusted:
                 # The command line is the user's own text, also for a new target.
                 set_flag(container, TRUSTED, True)
@@ -247,6 +255,8 @@ class _Change:
         )
 
     def _value(self, container: Any, key: Any, current: Any) -> Any:
+        if self._override.op == "is":
+            return deepcopy(self._override.text)
         annotation = self._annotation(container, key)
         now = self._default(container, key) if current is _MISSING else current
         if self._override.op == "flag":

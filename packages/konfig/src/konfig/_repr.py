@@ -63,29 +63,29 @@ class _Writer:
             return name_of(value.__const__)
         if isinstance(value, Lazy):
             return repr(value)
-        return _atom(value)
+        return atom(value)
 
     def _container(self, value: Any, indent: int) -> str:
         if isinstance(value, list):
             words = [self.write(x, indent + 2) for x in list.__iter__(value)]
-            return _laid_out("[", words, "]", indent, fill=not _nested(value))
+            return laid_out("[", words, "]", indent, fill=not _nested(value))
         if isinstance(value, tuple):
             words = [self.write(item, indent + 2) for item in value]
             close = ",)" if len(words) == 1 else ")"
-            return _laid_out("(", words, close, indent, fill=not _nested(value))
+            return laid_out("(", words, close, indent, fill=not _nested(value))
         fields = value._konfig_fields
         if TARGET not in fields:
             return self._mapping(value, indent)
         words = self._arguments(fields, indent + 2)
-        return _laid_out(name_of(fields[TARGET]) + "(", words, ")", indent)
+        return laid_out(name_of(fields[TARGET]) + "(", words, ")", indent)
 
     def _mapping(self, node: Node, indent: int) -> str:
         words = []
         for key, item in node._konfig_fields.items():
-            words.append(f"{_atom(key)}: {self.write(item, indent + 2)}")
+            words.append(f"{atom(key)}: {self.write(item, indent + 2)}")
         if node is not self._root:
-            return _laid_out("{", words, "}", indent)
-        return _laid_out(f"{type(node).__name__}({{", words, "})", indent)
+            return laid_out("{", words, "}", indent)
+        return laid_out(f"{type(node).__name__}({{", words, "})", indent)
 
     def _arguments(self, fields: dict[Any, Any], indent: int) -> list[str]:
         words, named, rest = [], [], []
@@ -95,7 +95,7 @@ class _Writer:
             text = self.write(item, indent)
             if isinstance(key, str) and key.isdecimal():
                 words.append((int(key), text))
-            elif isinstance(key, str) and key.isidentifier() and not _reserved(key):
+            elif is_plain_name(key):
                 named.append(f"{key}={text}")
             else:
                 rest.append(f"{key!r}: {text}")
@@ -104,8 +104,10 @@ class _Writer:
         return found + ([f"**{{{', '.join(rest)}}}"] if rest else [])
 
 
-def _reserved(name: str) -> bool:
-    return keyword.iskeyword(name)
+def is_plain_name(key: Any) -> bool:
+    """Whether a key can be written as a name; Python alters some beyond ASCII."""
+    named = isinstance(key, str) and key.isidentifier() and key.isascii()
+    return named and not keyword.iskeyword(key)
 
 
 def _nested(items: Any) -> bool:
@@ -113,20 +115,21 @@ def _nested(items: Any) -> bool:
     return any(isinstance(item, (Node, list, tuple)) for item in iterate(items))
 
 
-def _atom(value: Any) -> str:
+def atom(value: Any) -> str:
+    """A scalar as Python text; never raises."""
     if isinstance(value, float) and not math.isfinite(value):
         return f"float('{value}')"
     if isinstance(value, complex) and not (
         math.isfinite(value.real) and math.isfinite(value.imag)
     ):
-        return f"complex({_atom(value.real)}, {_atom(value.imag)})"
+        return f"complex({atom(value.real)}, {atom(value.imag)})"
     try:
         return repr(value)
     except Exception:
         return f"<{type(value).__name__}>"
 
 
-def _laid_out(
+def laid_out(
     head: str, words: list[str], close: str, indent: int, fill: bool = False
 ) -> str:
     """On one line where it fits, else one entry per line, or lines filled."""

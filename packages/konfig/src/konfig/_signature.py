@@ -183,6 +183,49 @@ def _readable_hints(sources: Iterable[Any]) -> dict[str, Any]:
     return found
 
 
+def docs_of(qualname: str) -> dict[str, str]:
+    """The first sentence on each parameter in the docstring of a loaded target.
+
+    Read are the sections `Args:` and `Attributes:` of Google style.
+    """
+    target = loaded(qualname)
+    sources = [target, getattr(target, "__init__", None)]
+    found: dict[str, str] = {}
+    for source in sources:
+        text = getattr(source, "__doc__", None)
+        if isinstance(text, str):
+            for name, meaning in _documented(text):
+                found.setdefault(name, meaning)
+    return found
+
+
+def _documented(text: str) -> Iterator[tuple[str, str]]:
+    import inspect
+    import re
+
+    entry = re.compile(r"^( +)(\*{0,2}\w+)(?: ?\([^)]*\))?: *(.*)$")
+    inside, margin, name, words = False, None, "", []
+    for line in [*inspect.cleandoc(text).splitlines(), "end"]:
+        if not line.startswith(" ") and line:
+            if name:
+                yield name, _sentence(words)
+            inside = line in ("Args:", "Arguments:", "Attributes:")
+            margin, name = None, ""
+            continue
+        match = entry.match(line) if inside else None
+        if match and margin in (None, match[1]):
+            if name:
+                yield name, _sentence(words)
+            margin, name, words = match[1], match[2], [match[3]]
+        elif name:
+            words.append(line.strip())
+
+
+def _sentence(words: list[str]) -> str:
+    text = " ".join(words).strip()
+    return text.partition(". ")[0].rstrip(".")
+
+
 def check_call(
     qualname: str,
     parameters: Parameters,

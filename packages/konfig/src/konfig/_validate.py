@@ -16,6 +16,7 @@ from konfig._errors import (
 )
 from konfig._faults import names_of
 from konfig._keys import count_positional
+from konfig._loader import FILE_MODULE
 from konfig._paths import Parts, format_path
 from konfig._placeholder import Placeholder
 from konfig._ref import Expr, Lazy, LocalFunction, Ref, follows_field
@@ -36,6 +37,7 @@ from konfig._tree import (
 )
 
 _PARTIAL = "functools:partial"
+_NOT_ELSEWHERE = ("__main__:", FILE_MODULE)
 
 
 def validate(cfg: Any, *, import_targets: bool = True, types: str = "warn") -> Report:
@@ -182,7 +184,7 @@ class _Check:
 
     def _load(self, qualname: str, trusted: bool, parts: Parts) -> Any:
         """The object, or None when it cannot or may not be had."""
-        if qualname.startswith("__main__:"):
+        if qualname.startswith(_NOT_ELSEWHERE):
             message = f"{qualname} cannot be found by another program"
             hint = "define it in a module"
             self.enter(parts, "main", "warning", message, hint)

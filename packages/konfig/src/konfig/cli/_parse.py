@@ -34,6 +34,7 @@ def parse(
     Raises:
       OverrideError: When no file is named though one is required, a second one is
         named, or an override is malformed.
+      SystemExit: After printing the fields of the config for `--cfg.help`.
     """
     reader = _Reader(list(sys.argv[1:] if argv is None else argv), name)
     reader.read()
@@ -48,7 +49,13 @@ def parse(
                 f"{reader.overrides[0].flag} changes a config, but --{name} names none"
             )
         return None, reader.rest
-    return ConfigSource(reader.file, None, tuple(reader.overrides)), reader.rest
+    source = ConfigSource(reader.file, None, tuple(reader.overrides))
+    if reader.help_asked:
+        from konfig.cli._help import help_text
+
+        print(help_text(source.build(), name))
+        raise SystemExit(0)
+    return source, reader.rest
 
 
 class _Reader:
@@ -58,6 +65,7 @@ class _Reader:
         self._no_flag = f"--no{name}."
         self._name = name
         self.file: str | None = None
+        self.help_asked = False
         self.overrides: list[Override] = []
         self.rest: list[str] = []
         self._spaced: list[int] = []
@@ -80,6 +88,8 @@ class _Reader:
                 return
             if word == self._flag:
                 self._set_file(self._next(word))
+            elif word == f"{self._flag}.help":
+                self.help_asked = True
             elif word.startswith(f"{self._flag}="):
                 self._set_file(word.partition("=")[2])
             elif word.startswith((f"{self._flag}.", f"{self._flag}[")):
