@@ -102,7 +102,7 @@ def test_origins_name_the_line_or_the_flag(file, capsys):
     _, out, _ = run(capsys, "show", file, "--cfg.steps=20", "--origin")
     rows = {line.split()[0]: line for line in out.splitlines()}
     assert "--cfg.steps=20 on the command line" in rows["steps"]
-    assert "config.py:19 in get_config" in rows["half"]
+    assert "config.py:20 in get_config" in rows["half"]
 
 
 def test_problems_are_printed_one_a_line(file, saved, tmp_path, capsys):

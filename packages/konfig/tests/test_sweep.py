@@ -52,7 +52,7 @@ def test_a_product_holds_every_pair_under_names_that_stay():
 
 @pytest.mark.spec("konfig-135")
 def test_a_key_in_both_factors_is_a_conflict():
-    with pytest.raises(konfig.ConfigValueError, match="conflicting key.*'a'"):
+    with pytest.raises(konfig.ConfigValueError, match=r"conflicting key.*'a'"):
         sweep.grid(a=[1]) * sweep.grid({"cfg.a": [2]})
     with pytest.raises(konfig.ConfigValueError, match="conflicting key"):
         sweep.points([{"a": 1, "cfg.a": 2}])

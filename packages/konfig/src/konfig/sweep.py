@@ -311,19 +311,20 @@ def _short_names(points: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     paths: dict[str, Parts] = {key: parse(key, glob=True) for key in _keys(points)}
     found = {}
     for key, parts in paths.items():
-        for length in range(1, len(parts) + 1):
-            tail = parts[-length:]
-            if not isinstance(tail[0], str):
-                continue
-            others = [p for k, p in paths.items() if k != key and p[-length:] == tail]
-            if not others:
+        others = [other for k, other in paths.items() if k != key]
+        tail = parts
+        for length in range(len(parts), 0, -1):
+            if any(other[-length:] == parts[-length:] for other in others):
                 break
+            if isinstance(parts[-length], str):
+                tail = parts[-length:]
         found[key] = re.sub(r"[^\w.]+", "_", format_path(tail)).strip("_")
     return found
 
 
 def _name(point: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    return ",".join(f"{names[key]}={_text(value)}" for key, value in point.items())
+    words = [f"{names[key]}={_text(value)}" for key, value in point.items()]
+    return ",".join(words) or "base"
 
 
 def _text(value: Any) -> str:

@@ -100,7 +100,7 @@ def _declaration(owner: Node | None, key: Any, stored: Any) -> tuple[str, str]:
         return stored.type_text, stored.doc
     target = None if owner is None else owner._konfig_fields.get(TARGET)
     parameters = None if target is None else parameters_of(target)
-    if parameters is not None:
+    if target is not None and parameters is not None:
         name, annotation = declared(parameters, key)
         meaning = docs_of(target).get(name or "", "")
         if annotation is not None:
