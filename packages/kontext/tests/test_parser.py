@@ -9,7 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kontext
-from kontext import DOUBLE_STAR, STAR, GlobPath, Path, PathSyntaxError, parse
+from kontext import (
+    DOUBLE_STAR,
+    STAR,
+    GlobPath,
+    Path,
+    PathSyntaxError,
+    parse,
+    testing,
+)
 
 LEGAL = [
     ("", ()),
@@ -202,29 +210,11 @@ def test_canonical_text_parses_back(parts, text):
     assert exact(parse(text).parts) == exact(parts)
 
 
-finite = st.floats(allow_nan=False, allow_infinity=False)
-index = st.integers(-(2**70), 2**70)
-bound = st.none() | st.integers(-9, 9)
-slices = st.builds(slice, bound, bound, bound)
-key = (
-    st.text()
-    | st.from_regex(r"[^\W\d]\w*", fullmatch=True)
-    | index
-    | st.booleans()
-    | st.none()
-    | finite
-    | st.complex_numbers(allow_nan=False, allow_infinity=False)
-    | slices
-    | st.just(...)
-)
-part = st.recursive(key, lambda below: st.lists(below, max_size=3).map(tuple))
-
-
 @pytest.mark.slow
 @pytest.mark.spec("kontext-26")
 @pytest.mark.case("032")
 @settings(max_examples=1000, deadline=None)
-@given(st.lists(part, max_size=5))
+@given(st.lists(testing.parts(), max_size=5))
 def test_any_path_parses_back_from_its_text(parts):
     path = Path(*parts)
     again = parse(str(path))
