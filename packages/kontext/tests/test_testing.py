@@ -65,5 +65,7 @@ def test_double_star_names_the_root_and_all_below(tree):
     ],
 )
 def test_strategies_reach_every_kind(strategy, is_wanted):
-    without_shrinking = settings(phases=[Phase.generate], database=None)
+    without_shrinking = settings(
+        phases=[Phase.generate], max_examples=20_000, derandomize=True, database=None
+    )
     assert is_wanted(find(strategy, is_wanted, settings=without_shrinking))
