@@ -5,7 +5,7 @@
 Each wheel goes by path into a fresh environment, with its declared dependencies (at
 the locked versions) and pytest and hypothesis; its own tests are run there from a
 copy, and its console scripts are called. The packages that need nothing are tested
-on Python 3.13 too, where there is one.
+on Python 3.13 too, where there is one, without the slow tests.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main(names: list[str]) -> None:
             check(name, base, constraints, sys.executable)
             newer = newest_python("3.13")
             if newer and not declared(name).get("dependencies"):
-                check(name, base, constraints, newer)
+                check(name, base, constraints, newer, "-m", "not slow")
 
 
 def check(
@@ -66,7 +66,17 @@ def check(
         ignore=shutil.ignore_patterns(*WORKSPACE_TESTS, "__pycache__"),
     )
     write_pytest_settings(place)
-    run(own_python, "-I", "-m", "pytest", *PYTEST, IMPORT_MODE, "tests", cwd=place)
+    run(
+        own_python,
+        "-I",
+        "-m",
+        "pytest",
+        *PYTEST,
+        IMPORT_MODE,
+        *selection,
+        "tests",
+        cwd=place,
+    )
     seconds = time.monotonic() - began
     print(f"-- {wheel.name} alone on {place.name}: {seconds:.0f} s", flush=True)
 
