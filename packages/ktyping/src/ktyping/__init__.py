@@ -26,6 +26,7 @@ _ERRORS = (
     "ShapeSpecSyntaxError",
     "SpecInterpolationError",
     "UnboundDimensionError",
+    "UnresolvedAnnotationError",
     "UnresolvedAnnotationWarning",
 )
 _EXPORTS = {
@@ -36,9 +37,21 @@ _EXPORTS = {
     **dict.fromkeys(("Shape", "Axes", "DType"), "_special"),
     "PyTree": "_pytree",
     **dict.fromkeys(("backend", "register_backend"), "_backend"),
+    **dict.fromkeys(("explain", "spec_of"), "_explain"),
     "config": "_config",
     "share": "_records",
 }
+
+# Names that code written for Kauldron uses; served, but not part of a star import.
+_FAMILIAR = dict.fromkeys(
+    (
+        "CONFIG",
+        "Config",
+        "add_config_override",
+        "remove_config_override",
+    ),
+    "_kauldron",
+)
 
 __all__ = [*_EXPORTS]
 
@@ -46,7 +59,8 @@ __all__ = [*_EXPORTS]
 def __getattr__(name: str) -> object:
     # `isinstance` is served but not in __all__: a star import must not hide the
     # builtin.
-    module = "_api" if name == "isinstance" else _EXPORTS.get(name)
+    module = _EXPORTS.get(name) or _FAMILIAR.get(name)
+    module = "_api" if name == "isinstance" else module
     if module is None and name.startswith(("Tf", "X")):
         return _of_backend(name)
     if module is None:
@@ -66,4 +80,4 @@ def _of_backend(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "isinstance"]
+    return [*__all__, *_FAMILIAR, "isinstance"]

@@ -27,8 +27,15 @@ from ktyping._errors import ShapeError as ShapeError
 from ktyping._errors import ShapeSpecSyntaxError as ShapeSpecSyntaxError
 from ktyping._errors import SpecInterpolationError as SpecInterpolationError
 from ktyping._errors import UnboundDimensionError as UnboundDimensionError
+from ktyping._errors import UnresolvedAnnotationError as UnresolvedAnnotationError
 from ktyping._errors import UnresolvedAnnotationWarning as UnresolvedAnnotationWarning
+from ktyping._explain import explain as explain
+from ktyping._explain import spec_of as spec_of
 from ktyping._families import is_array_type as is_array_type
+from ktyping._kauldron import CONFIG as CONFIG
+from ktyping._kauldron import Config as Config
+from ktyping._kauldron import add_config_override as add_config_override
+from ktyping._kauldron import remove_config_override as remove_config_override
 from ktyping._records import share as share
 from ktyping._scope import Scope as Scope
 from ktyping._scope import dim as dim
@@ -360,6 +367,8 @@ __all__ = [
     "PyTree",
     "backend",
     "register_backend",
+    "explain",
+    "spec_of",
     "config",
     "share",
     "AmbiguityLimitError",
@@ -373,5 +382,6 @@ __all__ = [
     "ShapeSpecSyntaxError",
     "SpecInterpolationError",
     "UnboundDimensionError",
+    "UnresolvedAnnotationError",
     "UnresolvedAnnotationWarning",
 ]

@@ -91,7 +91,10 @@ def _decorate(
 ) -> Any:
     if mode is not None and mode not in MODES:
         raise ValueError(f"mode is {mode!r}; the modes are {', '.join(MODES)}.")
-    if mode == "off" or (config.off_at_import and not _wraps_anyway(always)):
+    module = getattr(target, "__module__", None)
+    if config.forced_in(module):
+        mode = None
+    elif mode == "off" or (config.off_at_import and not _wraps_anyway(always, module)):
         return target
 
     def again(inner: Any) -> Any:
@@ -112,8 +115,9 @@ def _decorate(
     raise TypeError(_unsupported(target))
 
 
-def _wraps_anyway(always: bool) -> bool:
-    return always or os.environ.get("KTYPING_RUNTIME") == "1"
+def _wraps_anyway(always: bool, module: str | None) -> bool:
+    rule = config.rule_of(module) or "off"
+    return always or rule != "off" or os.environ.get("KTYPING_RUNTIME") == "1"
 
 
 def _decorate_property(target: property, again: Callable[[Any], Any]) -> property:
@@ -154,10 +158,10 @@ def check_type(value: T, annotation: Any, *, nested_ok: bool = False) -> T:
       KTypeCheckError: When it does not match; nothing is bound then.
       NoActiveScopeError: When there is no scope and `nested_ok` is False.
     """
-    mode = config.current
+    frame = sys._getframe(1)
+    mode = config.mode_in(frame.f_globals.get("__name__"))
     if mode == "off":
         return value
-    frame = sys._getframe(1)
     scope = owned_scope(frame)
     if scope is None and nested_ok:
         origin = BlockOrigin(frame.f_code, frame.f_lineno)

@@ -1,17 +1,21 @@
 """Turns an annotation into a checker: the dispatch over kinds of annotation."""
 
 import collections.abc
+import sys
 import types
 import typing
 from typing import Any
 
 from ktyping._checker import Checker
+from ktyping._config import config
 from ktyping._containers import (
     EachItem,
     FixedTuple,
     Iterables,
     KeysAndValues,
 )
+from ktyping._errors import UnresolvedAnnotationError
+from ktyping._jaxtyping import Unconvertible, convert, is_jaxtyping
 from ktyping._plain import (
     ANYTHING,
     NEVER,
@@ -27,6 +31,7 @@ from ktyping._plain import (
 )
 from ktyping._pytree import PyTreeCheck, PyTreeType
 from ktyping._records import DataclassCheck, record_checker, share
+from ktyping._unread import report_foreign, report_unread
 
 _cache: dict[Any, Checker] = {}
 _CACHE_LIMIT = 4096
@@ -35,11 +40,16 @@ _CACHE_LIMIT = 4096
 def checker_for(annotation: Any) -> Checker:
     """Returns the checker of an annotation.
 
-    An annotation of an unknown kind accepts every value: a checker must not refuse
-    what it cannot read.
+    An annotation of an unknown kind accepts every value, and is warned about once: a
+    checker must not refuse what it cannot read.
+
+    Raises:
+      UnresolvedAnnotationError: When the kind is unknown and `config.strict` is set.
     """
     if isinstance(annotation, Checker):
         return annotation
+    if "jaxtyping" in sys.modules and is_jaxtyping(annotation):
+        return _of_jaxtyping(annotation)
     try:
         known = _cache.get(annotation)
     except TypeError:
@@ -58,6 +68,8 @@ def _build(annotation: Any) -> Checker:
             return made
     if isinstance(annotation, PyTreeType):
         return PyTreeCheck(checker_for(annotation.leaf), annotation)
+    if isinstance(annotation, typing.ParamSpecArgs | typing.ParamSpecKwargs):
+        return ANYTHING
     origin = typing.get_origin(annotation)
     if origin is not None:
         return _build_generic(annotation, origin, typing.get_args(annotation))
@@ -70,9 +82,38 @@ def _build(annotation: Any) -> Checker:
     alias = getattr(typing, "TypeAliasType", None)
     if alias is not None and isinstance(annotation, alias):
         return checker_for(annotation.__value__)
+    if isinstance(annotation, getattr(sys.modules.get("dataclasses"), "InitVar", ())):
+        # No field of the instance: there is nothing left to look at.
+        return ANYTHING
     if isinstance(annotation, type):
         return record_checker(annotation, checker_for) or _class_check(annotation)
+    return _unknown(annotation)
+
+
+def _unknown(annotation: Any) -> Checker:
+    reason = "it is of a kind that ktyping does not know"
+    if isinstance(annotation, typing.ForwardRef | str):
+        reason = "it is a name, and nothing says in which module to look"
+    report_unread(annotation, "", reason)
     return ANYTHING
+
+
+def _of_jaxtyping(annotation: Any) -> Checker:
+    if config.jaxtyping == "ignore":
+        return ANYTHING
+    if config.jaxtyping == "error":
+        raise UnresolvedAnnotationError(
+            f"{annotation!r} is an annotation of jaxtyping.\n"
+            "Write the type of ktyping, or config.set(jaxtyping='convert')."
+        )
+    try:
+        converted = convert(annotation)
+    except Unconvertible as reason:
+        report_unread(annotation, "", str(reason))
+        return ANYTHING
+    if config.jaxtyping == "warn":
+        report_foreign(annotation, converted)
+    return checker_for(converted)
 
 
 def _class_check(cls: type) -> Checker:
@@ -103,13 +144,23 @@ def _build_generic(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Check
         return Literals(args)
     if origin is collections.abc.Callable:
         return Callables(args)
+    if not args and annotation in (typing.Type, typing.Tuple):  # noqa: UP006
+        return _class_check(origin)
     if origin is type:
         return ClassObject(args[0])
     if origin is tuple:
         return _tuple(args)
     if isinstance(origin, type):
         return _container(origin, args)
-    return ANYTHING
+    if isinstance(origin, getattr(typing, "TypeAliasType", ())):
+        return checker_for(origin.__value__[args])
+    if origin is typing.TypeGuard or origin is getattr(typing, "TypeIs", None):
+        return checker_for(bool)
+    if origin is getattr(typing, "ReadOnly", None):
+        return checker_for(args[0])
+    if origin is typing.Unpack and isinstance(args[0], typing.TypeVarTuple):
+        return ANYTHING
+    return _unknown(annotation)
 
 
 def _annotated(annotation: Any, extras: tuple[Any, ...]) -> Checker:

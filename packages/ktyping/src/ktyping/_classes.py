@@ -71,7 +71,7 @@ def _wrap_init(cls: Any, mode: str | None) -> None:
 
 def check_instance(value: Any, mode: str | None) -> None:
     """Checks the fields of an instance, in a scope of their own."""
-    mode = mode or config.current
+    mode = mode or config.mode_in(type(value).__module__)
     if mode in ("off", "dims"):
         return
     check = _check_of(type(value))

@@ -1,6 +1,7 @@
-"""On, warn, dims or off: for the process, for a block of code, from the environment."""
+"""On, warn, dims or off: for the process, a module, a block of code, by environment."""
 
 import os
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -9,32 +10,94 @@ from ktyping._errors import KTypingError
 
 MODES = ("on", "warn", "dims", "off")
 VARIABLE = "KTYPING"
+POLICIES = ("convert", "warn", "error", "ignore")
 
 OVERRIDE: ContextVar[str | None] = ContextVar("ktyping_mode", default=None)
+_PREFIX = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+class ModuleSettings:
+    """The mode of the code of one module, kept up to date by the config."""
+
+    __slots__ = ("mode",)
+
+    def __init__(self, mode: str):
+        self.mode = mode
 
 
 class Config:
-    """Whether checks run.
+    """Whether checks run, and what they do with annotations they cannot read.
 
     `on` raises KTypeCheckError, `warn` warns KTypeCheckWarning instead, `dims` says
     nothing but binds dims for those who read them, `off` runs functions unchecked.
     The environment variable KTYPING sets the first mode.
 
+    Of several modes the first of these counts: `typechecked(mode=...)`, `override`,
+    the rule of a module, the mode of the process.
+
     Attributes:
-      mode: The mode of the process; `override` goes before it.
       off_at_import: Whether KTYPING was `off`: then `typechecked` returns
         functions as they are.
+      strict: Whether an annotation that cannot be read is an error; if not, it is
+        warned about once and accepts every value.
+      jaxtyping: What to do with annotations of jaxtyping: `convert`, `warn` (convert
+        and warn), `error`, or `ignore` (they accept every value).
     """
 
-    __slots__ = ("mode", "off_at_import")
+    __slots__ = (
+        "_forced",
+        "_mode",
+        "_modules",
+        "_rules",
+        "jaxtyping",
+        "off_at_import",
+        "strict",
+    )
 
     def __init__(self, mode: str = "on"):
-        self.mode = _checked(mode, VARIABLE)
+        self._mode = _checked(mode, VARIABLE)
+        self._modules: dict[str, ModuleSettings] = {}
+        self._rules: dict[str, str] = {}
+        self._forced: dict[str, str] = {}
         self.off_at_import = mode == "off"
+        self.strict = False
+        self.jaxtyping = "convert"
 
-    def set(self, mode: str) -> None:
-        """Sets the mode of the process: `on`, `warn`, `dims` or `off`."""
-        self.mode = _checked(mode, "config.set")
+    @property
+    def mode(self) -> str:
+        """The mode of the process."""
+        return self._mode
+
+    @property
+    def current(self) -> str:
+        """The mode in force here, for modules without a rule."""
+        return OVERRIDE.get() or self._mode
+
+    def set(
+        self,
+        mode: str | None = None,
+        *,
+        strict: bool | None = None,
+        jaxtyping: str | None = None,
+    ) -> None:
+        """Sets what is given, for the process.
+
+        Args:
+          mode: `on`, `warn`, `dims` or `off`.
+          strict: Whether an annotation that cannot be read is an error.
+          jaxtyping: `convert`, `warn`, `error` or `ignore`; it counts for functions
+            that are not called yet.
+        """
+        if jaxtyping is not None and jaxtyping not in POLICIES:
+            raise ModeError(
+                f"config.set got jaxtyping={jaxtyping!r}.\n"
+                f"It is one of {', '.join(POLICIES)}."
+            )
+        if mode is not None:
+            self._mode = _checked(mode, "config.set")
+            self._update()
+        self.strict = self.strict if strict is None else strict
+        self.jaxtyping = self.jaxtyping if jaxtyping is None else jaxtyping
 
     @contextmanager
     def override(self, mode: str) -> Generator[None, None, None]:
@@ -45,13 +108,66 @@ class Config:
         finally:
             OVERRIDE.reset(token)
 
-    @property
-    def current(self) -> str:
-        """The mode in force here."""
-        return OVERRIDE.get() or self.mode
+    def module_rule(
+        self, prefix: str, mode: str | None, *, force: bool = False
+    ) -> None:
+        """Sets the mode of the code of some modules, decorated before or after.
+
+        Args:
+          prefix: A module; the modules below it are meant as well. Of several rules
+            the longest counts.
+          mode: The mode, or None to take the rule back.
+          force: Go before every other rule and, for what is decorated from now on,
+            before `typechecked(mode=...)` and `KTYPING=off`.
+        """
+        if not _PREFIX.fullmatch(prefix):
+            raise ModeError(
+                f"config.module_rule got the module {prefix!r}.\n"
+                "Write a dotted name such as 'package.sub'; it stands for all below it."
+            )
+        rules = self._forced if force else self._rules
+        if mode is None:
+            rules.pop(prefix, None)
+        else:
+            rules[prefix] = _checked(mode, "config.module_rule")
+        self._update()
+
+    def settings_of(self, module: str | None) -> ModuleSettings:
+        """Returns the settings of a module; they change when the config does."""
+        name = module or ""
+        found = self._modules.get(name)
+        if found is None:
+            made = ModuleSettings(self.rule_of(name) or self._mode)
+            found = self._modules.setdefault(name, made)
+        return found
+
+    def mode_in(self, module: str | None) -> str:
+        """Returns the mode in force here for the code of a module."""
+        return OVERRIDE.get() or self.settings_of(module).mode
+
+    def rule_of(self, module: str | None) -> str | None:
+        """Returns the mode that a rule gives a module."""
+        return self.forced_in(module) or _longest(self._rules, module)
+
+    def forced_in(self, module: str | None) -> str | None:
+        """Returns the mode that a rule with `force` gives a module."""
+        return _longest(self._forced, module)
+
+    def _update(self) -> None:
+        for name, settings in list(self._modules.items()):
+            settings.mode = self.rule_of(name) or self._mode
 
     def __repr__(self) -> str:
         return f"<ktyping config: mode {self.current}>"
+
+
+def _longest(rules: dict[str, str], module: str | None) -> str | None:
+    name = module or ""
+    while rules and name:
+        if name in rules:
+            return rules[name]
+        name = name.rpartition(".")[0]
+    return None
 
 
 def _checked(mode: str, where: str) -> str:

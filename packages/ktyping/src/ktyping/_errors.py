@@ -87,6 +87,10 @@ class SpecInterpolationError(KTypingError, ValueError):
     """A `{name}` in a shape spec has no value, or one that is no size."""
 
 
+class UnresolvedAnnotationError(KTypingError, TypeError):
+    """An annotation cannot be read, and `config.strict` is set."""
+
+
 class ShapeError(KTypingError, ValueError):
     """`shape(...)` cannot be computed as non-negative whole sizes."""
 
@@ -122,4 +126,7 @@ class KTypeCheckWarning(UserWarning):
 
 
 class UnresolvedAnnotationWarning(UserWarning):
-    """An annotation names something that cannot be found; it is not checked."""
+    """An annotation is of an unknown kind, or names what cannot be found.
+
+    It accepts every value.
+    """

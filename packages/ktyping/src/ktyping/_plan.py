@@ -2,7 +2,6 @@
 
 import inspect
 import typing
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ from ktyping._blame import Item, blame, match_all
 from ktyping._check import checker_for
 from ktyping._checker import ARRAY, CLASS, VALUE, Checker, Trial
 from ktyping._config import OVERRIDE, config
-from ktyping._errors import UnresolvedAnnotationWarning
+from ktyping._errors import KTypingError
 from ktyping._hints import Unresolved, resolve
 from ktyping._hypothesis import EMPTY, Hypotheses, close_all
 from ktyping._lenient import bind_what_fits
@@ -19,6 +18,7 @@ from ktyping._report import Context, make_error, warn_mismatch
 from ktyping._resume import Resumed, iterate, iterate_async
 from ktyping._scope import CURRENT, Scope, SharedScope
 from ktyping._source import make_begin, make_finish
+from ktyping._unread import report_unread
 from ktyping._verdicts import Entry, Verdicts, key_of
 
 
@@ -45,7 +45,7 @@ class Plan:
         self.code = inspect.unwrap(function).__code__
         self.parameters = tuple(inspect.signature(function).parameters.values())
         self.names = tuple(p.name for p in self.parameters)
-        self.settings = config
+        self.settings = config.settings_of(function.__module__)
         self.override = OVERRIDE.get
         self.enter = CURRENT.set
         self.leave = CURRENT.reset
@@ -116,15 +116,15 @@ class Plan:
         return list(zip(self.parameters, self.checkers, strict=True))
 
     def _checker(self, name: str, annotation: Any) -> Checker:
+        place = f" of {name!r} in {self}"
         if isinstance(annotation, Unresolved):
-            warnings.warn(
-                f"The annotation {annotation.annotation!r} of {name!r} in {self} is "
-                f"not checked: {annotation.reason}.",
-                UnresolvedAnnotationWarning,
-                stacklevel=2,
-            )
+            report_unread(annotation.annotation, place, annotation.reason)
             return ANYTHING
-        return checker_for(annotation)
+        try:
+            return checker_for(annotation)
+        except KTypingError as error:
+            error.add_note(f"In the annotation{place}.")
+            raise
 
     def _prepare_return(self, annotation: Any, checker: Checker) -> None:
         origin = typing.get_origin(annotation) or annotation
@@ -147,8 +147,21 @@ class Plan:
     # -- arguments ------------------------------------------------------------
 
     def _first_begin(self, mode: str, *args: Any) -> Scope:
-        self.prepare(self._owner(args))
+        self.prepare(self.owner(args))
         return self.begin(mode, *args)
+
+    def prepare_once(self, owner: type | None) -> None:
+        """Makes the checkers if no call has made them."""
+        if not self.checkers and self.names:
+            self.prepare(owner)
+
+    def match(self, args: tuple[Any, ...], trial: Trial) -> Hypotheses:
+        """Returns the readings of arguments that fit, or raises."""
+        items = self._items(args)
+        hypotheses = match_all(items, (EMPTY,), trial)
+        if not hypotheses:
+            self.report("on", items, (EMPTY,), trial, "argument", args)
+        return hypotheses
 
     def _begin_slow(self, mode: str, args: tuple[Any, ...]) -> Scope:
         """Looks closer at the arguments; matches and remembers what is new."""
@@ -157,7 +170,7 @@ class Plan:
             if self.complete:
                 return Scope(entry.hypotheses, self, CURRENT.get(), args, entry)
             return self._begin_more(mode, entry, args)
-        trial = Trial(self.named(args), owner=self._owner(args))
+        trial = Trial(self.named(args), owner=self.owner(args))
         if key is not None and self.complete:
             hypotheses = match_all(self._items(args), (EMPTY,), trial)
             if hypotheses:
@@ -186,7 +199,7 @@ class Plan:
     def _begin_more(self, mode: str, entry: Entry, args: tuple[Any, ...]) -> Scope:
         """Goes on from a known verdict with what it does not cover."""
         rest = self._rest_items(args)
-        trial = Trial(self.named(args) if rest else None, owner=self._owner(args))
+        trial = Trial(self.named(args) if rest else None, owner=self.owner(args))
         if not rest:
             return self._open(entry, args, trial)
         # Without array types in them the other values cannot touch the readings.
@@ -221,7 +234,7 @@ class Plan:
         return scope
 
     def _refuse(self, mode: str, args: tuple[Any, ...]) -> Scope:
-        trial = Trial(self.named(args), owner=self._owner(args))
+        trial = Trial(self.named(args), owner=self.owner(args))
         parent = None if self.new_scope else CURRENT.get()
         start = (EMPTY,) if parent is None else parent.hypotheses
         items = self._items(args)
@@ -273,7 +286,7 @@ class Plan:
         """
         if checker is ANYTHING:
             return True
-        owner = self._owner(scope.args)
+        owner = self.owner(scope.args)
         trial = Trial(scope.values, None, scope.typevars, owner)
         start = close_all(scope.hypotheses)
         item = Item(subject, value, checker)
@@ -318,7 +331,8 @@ class Plan:
                 items.append(Item(p.name, arg, c))
         return items
 
-    def _owner(self, args: tuple[Any, ...]) -> type | None:
+    def owner(self, args: tuple[Any, ...]) -> type | None:
+        """Returns the class of the method that is called; None for a function."""
         if not args or self.names[0] not in ("self", "cls"):
             return None
         first = args[0]

@@ -9,6 +9,7 @@ from ktyping._checker import Checker, Trial
 from ktyping._failure import summary
 from ktyping._hints import Unresolved, module_names, resolve
 from ktyping._hypothesis import EMPTY, Hypotheses
+from ktyping._unread import report_unread
 
 CheckerFor = Callable[[Any], Checker]
 # Decorated dataclass -> local names that its annotations may use.
@@ -71,12 +72,14 @@ class _Fields(Checker):
 
 def field_checkers(cls: type, checker_for: CheckerFor) -> dict[str, Checker]:
     """Returns field name -> checker; fields of unknown annotation are left out."""
-    annotations = field_annotations(cls, {})
-    return {
-        name: checker_for(annotation)
-        for name, annotation in annotations.items()
-        if not isinstance(annotation, Unresolved)
-    }
+    found: dict[str, Checker] = {}
+    for name, annotation in field_annotations(cls, {}).items():
+        if isinstance(annotation, Unresolved):
+            place = f" of {name!r} in {cls.__module__}.{cls.__qualname__}"
+            report_unread(annotation.annotation, place, annotation.reason)
+        else:
+            found[name] = checker_for(annotation)
+    return found
 
 
 class _Share:

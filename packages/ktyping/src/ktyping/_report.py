@@ -1,7 +1,5 @@
 """The text of a failed check: what, where, what bound it, what to do."""
 
-import os
-import sys
 import warnings
 from collections.abc import Mapping
 from itertools import permutations
@@ -13,7 +11,7 @@ from ktyping._errors import KTypeCheckError, KTypeCheckWarning
 from ktyping._failure import Failure, known_sizes, summary
 from ktyping._hypothesis import Hypotheses, Hypothesis
 from ktyping._solve import match_shape
-from ktyping._source import LABEL
+from ktyping._unread import user_level
 
 _MAX_LENGTH = 4000
 _MAX_READINGS = 5
@@ -45,7 +43,7 @@ def make_error(item: Item, verdict: Verdict, context: Context) -> KTypeCheckErro
         _headline(subject, item, failure),
         *_picture(failure),
         *_alternatives(failure),
-        *_dims(rest),
+        *describe_dims(rest),
         *_arguments(arguments, item.where, context),
     ]
     if context.origin:
@@ -72,11 +70,7 @@ def make_error(item: Item, verdict: Verdict, context: Context) -> KTypeCheckErro
 
 def warn_mismatch(error: Exception) -> None:
     """Warns about a mismatch, at the line outside of ktyping that led to it."""
-    level, frame = 1, sys._getframe(0)
-    here = os.path.dirname(__file__)
-    while frame is not None and frame.f_code.co_filename.startswith((here, LABEL)):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(str(error), KTypeCheckWarning, stacklevel=level)
+    warnings.warn(str(error), KTypeCheckWarning, stacklevel=user_level())
 
 
 def _subject(failure: Failure, context: Context) -> str:
@@ -137,7 +131,8 @@ def _alternatives(failure: Failure) -> list[str]:
     return ["None of the alternatives fits:", *lines]
 
 
-def _dims(rest: Hypotheses) -> list[str]:
+def describe_dims(rest: Hypotheses) -> list[str]:
+    """Returns the lines of the table of dims: values, and what bound them."""
     tables = [_rows(h) for h in rest]
     if not any(tables) and not any(_pending(rest)):
         return []

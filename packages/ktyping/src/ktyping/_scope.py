@@ -139,7 +139,8 @@ def get_current_scope(*, nested_ok: bool = False) -> Scope:
 def scope_of(frame: FrameType | None, nested_ok: bool, asked: str) -> Scope:
     """Returns the scope of a frame, or raises NoActiveScopeError."""
     scope = CURRENT.get() if nested_ok else owned_scope(frame)
-    if scope is None and config.current == "off":
+    module = frame.f_globals.get("__name__") if frame is not None else None
+    if scope is None and config.mode_in(module) == "off":
         raise ScopeDisabledError(
             f"{asked} needs dims, but checking is off here, so nothing is bound.\n"
             "Mode `dims` binds them without checking: `config.override('dims')`."
