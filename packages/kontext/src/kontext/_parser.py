@@ -244,6 +244,8 @@ class _Parser(Scanner):
             return self.string(raw=True)
         if follows_quote and "b" in word.lower():
             raise self.fail("bytes keys are not supported")
+        if follows_quote:
+            raise self.fail(f"the prefix {word!r} of a text is not supported")
         if word not in _CONSTANTS:
             head = self.text[: self.text.rfind("[", 0, self.pos)].rstrip()
             raise self.fail(

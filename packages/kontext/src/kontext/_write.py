@@ -31,7 +31,8 @@ def set_places(
     targets = settable_targets(root, pattern, create=create)
     if not targets and not missing_ok:
         error = no_target_error(root, pattern)
-        if not create:
+        # Behind a `**` no name is ever new.
+        if not create and DOUBLE_STAR not in pattern:
             error.add_note("create=True makes missing dicts, and names behind a *")
         raise error
     if DOUBLE_STAR not in pattern:
