@@ -93,9 +93,9 @@ def test_top_k_looks_at_the_best_scores_also_with_an_ignored_class():
 @settings(deadline=None, max_examples=5)
 def test_accuracy_never_falls_with_k(seed):
     rng = np.random.default_rng(seed)
-    logits = rng.integers(0, 10, (50, 12)).astype(np.float32)
-    labels = rng.integers(0, 12, 50)
-    values = [accuracy(logits, labels, top_k=k) for k in range(1, 12)]
+    logits = rng.integers(0, 10, (50, 7)).astype(np.float32)
+    labels = rng.integers(0, 7, 50)
+    values = [accuracy(logits, labels, top_k=k) for k in range(1, 7)]
     assert values == sorted(values)
 
 

@@ -21,7 +21,7 @@ def batches(**shapes):
             else RNG.normal(size=(n, *shape)).astype(np.float32)
             for name, shape in shapes.items()
         }
-        for n in (4, 1, 3)
+        for n in (2, 1, 2)
     ]
 
 

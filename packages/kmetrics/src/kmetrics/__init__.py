@@ -22,6 +22,19 @@ if TYPE_CHECKING:
         ScheduleError,
         StateDefinitionError,
     )
+    from kmetrics._field_kinds import (
+        AtStep,
+        buffer_field,
+        first_field,
+        hist_field,
+        last_field,
+        moments_field,
+        reservoir_field,
+        sketch_field,
+        state_field,
+        topk_field,
+        truncate_field,
+    )
     from kmetrics._fields import (
         concat_field,
         max_field,
@@ -36,6 +49,7 @@ if TYPE_CHECKING:
     from kmetrics._moments import MomentsState
     from kmetrics._numerics import Pair
     from kmetrics._register import state
+    from kmetrics._selection import Examples, Selected
     from kmetrics._state import EmptyState, State
     from kmetrics.classification import Accuracy
     from kmetrics.statistics import Mean, Norm, Std
@@ -54,13 +68,26 @@ __all__ = [
     "LossState",
     "MomentsState",
     "Pair",
-    # Fields of an AutoState.
+    # Fields of an AutoState, and what goes into them.
+    "buffer_field",
     "concat_field",
+    "first_field",
+    "hist_field",
+    "last_field",
     "max_field",
     "mean_field",
     "min_field",
+    "moments_field",
+    "reservoir_field",
+    "sketch_field",
+    "state_field",
     "static_field",
     "sum_field",
+    "topk_field",
+    "truncate_field",
+    "AtStep",
+    "Examples",
+    "Selected",
     # Using many.
     "Collection",
     "total_loss",
@@ -98,12 +125,15 @@ _EXPORTS = {
     "MaskShapeError MergeError MetricError NameCollisionError ScheduleError "
     "StateDefinitionError",
     "_fields": "concat_field max_field mean_field min_field static_field sum_field",
+    "_field_kinds": "AtStep buffer_field first_field hist_field last_field "
+    "moments_field reservoir_field sketch_field state_field topk_field truncate_field",
     "_loss": "Loss",
     "_loss_state": "LossState",
     "_metric": "Metric",
     "_moments": "MomentsState",
     "_numerics": "Pair",
     "_register": "state",
+    "_selection": "Examples Selected",
     "_state": "EmptyState State",
     "classification": "Accuracy",
     "statistics": "Mean Norm Std",

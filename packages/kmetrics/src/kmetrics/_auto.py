@@ -69,7 +69,19 @@ class AutoState(State):
     @property
     def merges_on_device(self) -> bool:
         """Whether `merge` may run under jit: False if a field collects on the host."""
-        return all(kind.device for kind in _kinds_of(type(self)).values())
+        return all(
+            kind.device and _merge_on_device(kind, getattr(self, name))
+            for name, kind in _kinds_of(type(self)).items()
+        )
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether all fields add up and hold data."""
+        cls = type(self)
+        return cls.merge is AutoState.merge and all(
+            kind.adds_up and type(getattr(self, name)) is not Unset
+            for name, kind in _kinds_of(cls).items()
+        )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -80,6 +92,11 @@ class AutoState(State):
                 _check_static(self, name, value)
             elif value is not None and not _is_node(kind, value):
                 self.__dict__[name] = _map_nodes(kind, _stored_by(kind), value)
+            if kind is not None and hasattr(kind, "trim"):
+                kind = kind.bound_to(self)
+                self.__dict__[name] = _map_nodes(
+                    kind, kind.trim, self.__dict__[name], unset=value
+                )
 
     @classmethod
     def empty(cls, **static: Any) -> Self:
@@ -168,7 +185,16 @@ def _kinds_of(cls: type) -> dict[str, Any]:
 
 
 def _is_node(kind: Any, value: Any) -> bool:
+    if kind.node is State:
+        return isinstance(value, State | Unset)
     return type(value) is Unset or type(value) is kind.node
+
+
+def _merge_on_device(kind: Any, value: Any) -> bool:
+    if kind.node is not State:
+        return True
+    inner = jax.tree.leaves(value, is_leaf=lambda v: _is_node(kind, v))
+    return all(getattr(state, "merges_on_device", True) for state in inner)
 
 
 def _stored_by(kind: Any) -> Callable[[Any], Any]:

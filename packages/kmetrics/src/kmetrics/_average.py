@@ -54,6 +54,11 @@ class AverageState(State):
         total, count = masked_sums(values, mask, weights)
         return cls(total=total, count=count)
 
+    @property
+    def adds_up(self) -> bool:
+        """True, unless a subclass merges in another way."""
+        return type(self).merge is AverageState.merge
+
     @classmethod
     def empty(cls) -> Self:
         """The state of no values."""

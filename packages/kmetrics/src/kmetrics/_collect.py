@@ -13,14 +13,16 @@ import jax
 import jax.numpy as jnp
 
 from kmetrics._average import mean_of
+from kmetrics._distributed import gather_processes, reduce_over_axis
 from kmetrics._errors import NameCollisionError
 from kmetrics._fetch import fetch
 from kmetrics._loss import Loss
 from kmetrics._metric import Metric
 from kmetrics._names import flatten_names
 from kmetrics._numerics import is_traced
+from kmetrics._packed import States, joined, merge_packed, packed, unpacked, without
 from kmetrics._results import named_results, plain_result
-from kmetrics._state import EmptyState
+from kmetrics._state import EmptyState, ParentRef
 
 
 def total_loss(
@@ -29,7 +31,7 @@ def total_loss(
     *,
     mask: Any | None = None,
     example_roots: NameSet[str] | None = None,
-) -> tuple[jax.Array, dict[str, Any]]:
+) -> tuple[jax.Array, States]:
     """The weighted sum of named losses on one batch, and their states.
 
     Works under jit and grad; the states carry no gradient. A loss whose weight is the
@@ -59,7 +61,7 @@ def total_loss(
         if not loss.is_off:
             total = total + mean_of(state.weighted, state.count, empty=0.0)
         states[name] = jax.lax.stop_gradient(state)
-    return total, states
+    return total, packed(states) if is_traced(states) else unpacked(states)
 
 
 @dataclasses.dataclass(frozen=True, init=False, repr=False)
@@ -113,8 +115,8 @@ class Collection:
         *,
         mask: Any | None = None,
         example_roots: NameSet[str] | None = None,
-    ) -> dict[str, Any]:
-        """The states of one batch; works under jit.
+    ) -> States:
+        """The states of one batch by name; works under jit, where sums are packed.
 
         Args:
           context: what the key paths of the metrics are read from.
@@ -128,25 +130,61 @@ class Collection:
                 states[name] = metric.get_state_from_context(
                     context, mask=mask, example_roots=example_roots
                 )
-        return states
+        return packed(states) if is_traced(states) else unpacked(states)
 
-    def merge(self, a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:
+    def empty(self) -> States:
+        """The states of no data, a start for a loop or a scan.
+
+        Raises:
+          StateDefinitionError: a metric does not say which states it makes.
+        """
+        states = {}
+        for name, metric in self._items:
+            with _note(f"metric {name}"):
+                states[name] = metric.empty()
+        return packed(states)
+
+    def merge(self, a: Mapping[str, Any], b: Mapping[str, Any]) -> States:
         """The states of the data of both, in one compiled call.
 
+        States that only add up lie in one vector and take one addition together.
         States that collect on the host, and those of other libraries, merge outside
         of it, one by one. A name that only one side has is kept as it is.
         """
-        merged = {name: a.get(name, b.get(name)) for name in [*a, *b]}
-        both = [name for name in merged if name in a and name in b]
-        on_device = [name for name in both if _merges_on_device(a[name], b[name])]
-        if on_device and not is_traced((a, b)):
-            merged |= _merge_compiled(
-                {name: a[name] for name in on_device},
-                {name: b[name] for name in on_device},
-            )
-            both = [name for name in both if name not in on_device]
-        merged |= _merge_each({n: a[n] for n in both}, {n: b[n] for n in both})
-        return merged
+        a, b = unpacked(a), unpacked(b)
+        if is_traced((a, b)):
+            return _merge_states(a, b)
+        on_host = {
+            name
+            for states in (a, b)
+            for name, state in states.rest.items()
+            if not getattr(state, "merges_on_device", False)
+        }
+        if not on_host:
+            return _merge_compiled(a, b)
+        on_device = _merge_compiled(without(a, on_host), without(b, on_host))
+        collected = _merge_each(
+            {name: a[name] for name in a if name in on_host},
+            {name: b[name] for name in b if name in on_host},
+        )
+        return joined(on_device, collected, tuple(dict.fromkeys([*a, *b])))
+
+    def reduce(self, states: Mapping[str, Any], axis_name: Any) -> States:
+        """The states of all devices along a mapped axis; see `State.reduce`.
+
+        Raises:
+          HostOnlyError: a state collects its data on the host.
+        """
+        for name, state in unpacked(states).rest.items():
+            if not getattr(state, "merges_on_device", False):
+                with _note(f"metric {name}"):
+                    state.reduce(axis_name)
+        return reduce_over_axis(unpacked(states), axis_name, _merge_states)
+
+    def gather(self, states: Mapping[str, Any]) -> States:
+        """The states of all processes, in one exchange; see `State.gather`."""
+        own = jax.device_get(unpacked(states))
+        return gather_processes(own, self.merge, local=ParentRef)
 
     def compute(self, states: Mapping[str, Any]) -> dict[str, Any]:
         """The values, on the host, from one transfer of all states.
@@ -162,7 +200,7 @@ class Collection:
           NameCollisionError: two results get the same name.
         """
         values: dict[str, Any] = {}
-        fetched = fetch(dict(states))
+        fetched = fetch(unpacked(states))
         # jit gives dicts back in the order of the alphabet.
         order = [name for name in self.names if name in fetched]
         for name in dict.fromkeys([*order, *fetched]):
@@ -181,7 +219,10 @@ class Collection:
 
 def _merge_each(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:
     merged = {}
-    for name in a:
+    for name in dict.fromkeys([*a, *b]):
+        if name not in a or name not in b:
+            merged[name] = a[name] if name in a else b[name]
+            continue
         left, right = a[name], b[name]
         with _note(f"metric {name}"):
             if isinstance(right, EmptyState):
@@ -191,13 +232,11 @@ def _merge_each(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-_merge_compiled: Callable[..., dict[str, Any]] = jax.jit(_merge_each)
+def _merge_states(a: States, b: States) -> States:
+    return merge_packed(a, b, _merge_each)
 
 
-def _merges_on_device(a: Any, b: Any) -> bool:
-    return getattr(a, "merges_on_device", False) and getattr(
-        b, "merges_on_device", False
-    )
+_merge_compiled: Callable[[States, States], States] = jax.jit(_merge_states)
 
 
 def _check_kind(name: str, entry: Any, kind: type) -> None:

@@ -34,6 +34,7 @@ class Sum:
     """Adds elementwise, as float32 pairs."""
 
     device: ClassVar[bool] = True
+    adds_up: ClassVar[bool] = True
     node: ClassVar[type] = Pair
     nothing: ClassVar[Any] = np.float64(0)
 
@@ -57,6 +58,7 @@ class Mean:
     """Keeps an `AverageState`; a plain array counts every element once."""
 
     device: ClassVar[bool] = True
+    adds_up: ClassVar[bool] = True
     node: ClassVar[type] = AverageState
     nothing: ClassVar[Any] = np.nan
 
@@ -77,6 +79,7 @@ class Extreme:
     """The elementwise minimum or maximum."""
 
     device: ClassVar[bool] = True
+    adds_up: ClassVar[bool] = False
     node: ClassVar[type | None] = None
 
     def __init__(self, largest: bool, nan: Literal["propagate", "ignore"]):
@@ -120,6 +123,7 @@ class Concat:
     """Collects arrays on the host and joins them along one axis."""
 
     device: ClassVar[bool] = False
+    adds_up: ClassVar[bool] = False
     node: ClassVar[type] = Pieces
     nothing: ClassVar[Any] = None
 
@@ -175,7 +179,7 @@ def sum_field() -> Any:
     Kept as float32 pairs, so integers, bools and half precision neither wrap nor
     stick. `compute` sees float64 numpy arrays.
     """
-    return _field(Sum())
+    return data_field(Sum())
 
 
 def mean_field() -> Any:
@@ -184,7 +188,7 @@ def mean_field() -> Any:
     For masks and weights give `AverageState.from_values(...)` instead of an array.
     `compute` sees a float, NaN if nothing counts.
     """
-    return _field(Mean())
+    return data_field(Mean())
 
 
 def min_field(*, nan: Literal["propagate", "ignore"] = "propagate") -> Any:
@@ -193,7 +197,7 @@ def min_field(*, nan: Literal["propagate", "ignore"] = "propagate") -> Any:
     Args:
       nan: whether a NaN wins ("propagate") or loses ("ignore") against a number.
     """
-    return _field(Extreme(largest=False, nan=nan))
+    return data_field(Extreme(largest=False, nan=nan))
 
 
 def max_field(*, nan: Literal["propagate", "ignore"] = "propagate") -> Any:
@@ -202,7 +206,7 @@ def max_field(*, nan: Literal["propagate", "ignore"] = "propagate") -> Any:
     Args:
       nan: whether a NaN wins ("propagate") or loses ("ignore") against a number.
     """
-    return _field(Extreme(largest=True, nan=nan))
+    return data_field(Extreme(largest=True, nan=nan))
 
 
 def concat_field(*, axis: int = 0) -> Any:
@@ -211,7 +215,7 @@ def concat_field(*, axis: int = 0) -> Any:
     Merges outside jit alone. A scalar is joined as an array of length 1. `compute`
     sees one numpy array, or None if no data came.
     """
-    return _field(Concat(axis))
+    return data_field(Concat(axis))
 
 
 def static_field(**kwargs: Any) -> Any:
@@ -225,5 +229,6 @@ def static_field(**kwargs: Any) -> Any:
     return dataclasses.field(metadata=STATIC, **kwargs)
 
 
-def _field(kind: Any) -> Any:
+def data_field(kind: Any) -> Any:
+    """A field whose values are stored, merged and shown by `kind`."""
     return dataclasses.field(metadata={**DATA, KIND: kind})

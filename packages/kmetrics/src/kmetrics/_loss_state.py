@@ -24,6 +24,11 @@ class LossState(State):
     raw: Pair
     count: Pair
 
+    @property
+    def adds_up(self) -> bool:
+        """True, unless a subclass merges in another way."""
+        return type(self).merge is LossState.merge
+
     @classmethod
     def empty(cls) -> Self:
         """The state of no values."""

@@ -8,7 +8,13 @@ from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import jax
 
-from kmetrics._errors import EmptyMetricError, MergeError, StateDefinitionError
+from kmetrics._distributed import gather_processes, reduce_over_axis
+from kmetrics._errors import (
+    EmptyMetricError,
+    HostOnlyError,
+    MergeError,
+    StateDefinitionError,
+)
 from kmetrics._register import STATIC, is_registered, state
 
 
@@ -80,6 +86,14 @@ class State:
         return True
 
     @property
+    def adds_up(self) -> bool:
+        """Whether it holds float32 pairs alone, and `merge` adds them elementwise.
+
+        The sums of such states are kept in one vector by `Collection`.
+        """
+        return False
+
+    @property
     def parent(self) -> Any:
         """The metric that made this state, or None; its options are read here."""
         return None if self._parent is None else self._parent.metric
@@ -110,6 +124,38 @@ class State:
     def finalize(self) -> Self:
         """This state with every array fetched to the host; still mergeable."""
         return jax.device_get(self)
+
+    def reduce(self, axis_name: Any) -> Self:
+        """The states of all devices along a mapped axis, merged in order.
+
+        For the inside of shard_map, pmap or vmap, where every device holds the state of
+        its own part of the data. Each device gets the same result, and the way in which
+        the parts were split leaves no trace: a maximum is a maximum, a sum keeps its 48
+        bits. Under jit with sharded arrays nothing has to be done.
+
+        Args:
+          axis_name: the axis, or a tuple of several.
+
+        Raises:
+          HostOnlyError: the state collects its data on the host.
+        """
+        if not self.merges_on_device:
+            raise HostOnlyError(
+                f"{type(self).__name__} collects its data on the host, and cannot be "
+                "reduced over the devices\n"
+                "return it from the mapped function, and merge it there"
+            )
+        return reduce_over_axis(self, axis_name, lambda a, b: a.merge(b))
+
+    def gather(self) -> Self:
+        """The states of all processes of `jax.distributed`, merged in their order.
+
+        For states of data that each process has read for itself; the amounts may
+        differ. To be called by all processes; each gets the same result, on the host.
+        A state of arrays that are spread over the processes counts all of them already.
+        """
+        own = self.finalize()
+        return gather_processes(own, lambda a, b: a.merge(b), local=ParentRef)
 
     def empty_value(self) -> float:
         """What to compute when nothing counts, from `on_empty` of the metric.

@@ -1,0 +1,142 @@
+import pickle
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import kmetrics
+from kmetrics import AverageState, losses
+
+
+@kmetrics.state
+class HistogramState(kmetrics.AutoState):
+    counts: jax.Array = kmetrics.sum_field()
+
+    def compute(self):
+        return self.counts
+
+
+class Counts(kmetrics.Mean):
+    State = HistogramState
+
+    def get_state(self, values, mask=None):
+        return HistogramState(
+            counts=jnp.stack([(values < 2).sum(), (values > 2).sum()])
+        )
+
+
+COLLECTION = kmetrics.Collection(
+    {
+        "mean": kmetrics.Mean(values="x"),
+        "std": kmetrics.Std(values="x"),
+        "counts": Counts(values="x"),
+        "l1": losses.L1(preds="x", targets="zero", weight=0.5),
+    }
+)
+GET_STATES = jax.jit(COLLECTION.get_states)
+
+
+def batch(*values):
+    x = jnp.asarray(values, jnp.float32)
+    return {"x": x, "zero": jnp.zeros_like(x)}
+
+
+def test_the_sums_of_all_metrics_are_one_vector():
+    states = GET_STATES(batch(1, 2, 4))
+    assert states.sums.shape == (2, 2 + 2 + 3)
+    assert list(states.rest) == ["std"]
+    assert list(states) == ["mean", "std", "counts", "l1"]
+    assert ("mean" in states, "std" in states, "none" in states) == (True, True, False)
+    assert states["mean"].count.numpy() == 3
+    np.testing.assert_array_equal(states["counts"].plain().counts, [1, 1])
+    assert states["l1"].compute_raw() == pytest.approx(7 / 3)
+    with pytest.raises(KeyError):
+        states["none"]
+
+
+def test_packed_states_equal_unpacked_ones_exactly():
+    batches = [batch(0.1, 2.7, 1e6), batch(1 / 3, 5, 7)]
+    packed = COLLECTION.merge(*map(GET_STATES, batches))
+    alone = {
+        name: metric.get_state_from_context(batches[0])
+        | metric.get_state_from_context(batches[1])
+        for name, metric in COLLECTION.metrics.items()
+    }
+    for name, state in alone.items():
+        same = jax.tree.map(np.array_equal, packed[name], state)
+        # The deviations of Std are rounded by XLA, differently inside a larger program.
+        assert name == "std" or all(jax.tree.leaves(same)), name
+    got, expected = COLLECTION.compute(packed), COLLECTION.compute(alone)
+    assert got["std"] == pytest.approx(expected["std"], rel=1e-6)
+    assert (got["mean"], got["l1"]) == (expected["mean"], expected["l1"])
+
+
+def test_packed_and_loose_states_merge():
+    one, two = batch(1, 2, 4), batch(6, 0, 5)
+    packed, loose = GET_STATES(one), COLLECTION.get_states(two)
+    assert loose.sums is None
+    for merged in (
+        COLLECTION.merge(packed, loose),
+        COLLECTION.merge(dict(loose), packed),
+        COLLECTION.merge(GET_STATES(one), GET_STATES(two)),
+    ):
+        assert COLLECTION.compute(merged)["mean"] == 3.0
+        np.testing.assert_array_equal(COLLECTION.compute(merged)["counts"], [2, 3])
+
+
+def test_a_name_on_one_side_alone_is_kept():
+    states = GET_STATES(batch(1, 2, 6))
+    some = {"mean": states["mean"]}
+    values = COLLECTION.compute(COLLECTION.merge(some, states))
+    assert values["mean"] == 3.0
+    assert values["l1"] == 1.5
+    assert list(values) == ["mean", "std", "counts", "l1"]
+
+
+def test_empty_states_start_a_loop_and_are_a_scan_carry():
+    collection = kmetrics.Collection({"a": kmetrics.Mean(values="x")})
+    rows = jnp.arange(6.0).reshape(3, 2)
+
+    def step(states, row):
+        return collection.merge(states, collection.get_states({"x": row})), None
+
+    states, _ = jax.lax.scan(step, collection.empty(), rows)
+    assert collection.compute(states) == {"a": 2.5}
+    assert np.isnan(collection.compute(collection.empty())["a"])
+
+
+def test_states_under_vmap_keep_their_leading_axis():
+    collection = kmetrics.Collection({"a": kmetrics.Mean(values="x")})
+    rows = jnp.arange(6.0).reshape(3, 2)
+    states = jax.jit(jax.vmap(lambda row: collection.get_states({"x": row})))(rows)
+    np.testing.assert_array_equal(states["a"].compute(), [0.5, 2.5, 4.5])
+    last = jax.tree.map(lambda x: x[-1], states)
+    assert collection.compute(last) == {"a": 4.5}
+
+
+def test_states_can_be_pickled_and_fetched():
+    states = GET_STATES(batch(1, 2, 6))
+    again = pickle.loads(pickle.dumps(jax.device_get(states)))
+    assert COLLECTION.compute(again)["mean"] == 3.0
+
+
+def test_a_subclass_that_merges_in_another_way_is_not_packed():
+    @kmetrics.state
+    class Latest(AverageState):
+        def merge(self, other):
+            return other
+
+    assert AverageState.empty().adds_up
+    assert not Latest.empty().adds_up
+    assert not HistogramState.empty().adds_up
+    assert not kmetrics.MomentsState.empty().adds_up
+
+
+def test_merging_and_computing_packed_states_compiles_nothing():
+    states = GET_STATES(batch(1, 2, 6))
+    total = COLLECTION.merge(COLLECTION.merge(states, states), states)
+    COLLECTION.compute(total)
+    with jax.no_tracing():
+        total = COLLECTION.merge(total, GET_STATES(batch(1, 2, 7)))
+        assert COLLECTION.compute(total)["mean"] == pytest.approx(37 / 12)
