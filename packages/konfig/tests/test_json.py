@@ -278,3 +278,40 @@ def test_any_data_is_read_or_refused(found):
         assert not isinstance(error, konfig.ConfigImportError)
     except (TypeError, ValueError, ArithmeticError):
         pass  # an operator that does not fit its operands
+
+
+def test_plain_json_is_what_other_tools_expect():
+    cfg = ConfigDict({"t": (1, 2), "n": math.nan, 3: {1}, "b": b"x", "z": 1j})
+    cfg.path, cfg.c = pathlib.PurePosixPath("a/b"), Const("a.b:C")
+    cfg.twice = cfg.ref.t[1] * 2
+    cfg.call = T.A(1, x=konfig.placeholder(int, default=7))
+    data = strict(konfig.to_json(cfg, lossless=False))
+    assert data == {
+        "t": [1, 2],
+        "n": "nan",
+        "3": [1],
+        "b": "eA==",
+        "z": "1j",
+        "path": "a/b",
+        "c": {"__const__": "a.b:C"},
+        "twice": 4,
+        "call": {"__qualname__": "types:A", "0": 1, "x": 7},
+    }
+    assert konfig.to_json(ConfigDict(), lossless=False) == "{}"
+    assert list(strict(cfg.to_json(lossless=False, sort_keys=True)))[:2] == ["3", "b"]
+    with pytest.raises(konfig.SerializationError, match="one text"):
+        konfig.to_json(ConfigDict({1: 2, "1": 3}), lossless=False)
+
+
+def test_origins_travel_where_that_is_asked_for():
+    cfg = ConfigDict(a={"b": 1})
+    cfg.c = 2
+    konfig.apply_overrides(cfg, ["a.b=3"])
+    back = konfig.from_json(konfig.to_json(cfg, origins=True))
+    assert back == cfg
+    for path in ("", "a", "a.b", "c"):
+        assert konfig.origin(back, path) == konfig.origin(cfg, path)
+    assert "__origin__" not in konfig.to_json(cfg)
+    for broken in ('{"__origin__": 3}', '{"__origin__": {"": 3}}'):
+        with pytest.raises(konfig.ConfigValueError):
+            konfig.from_json(broken)

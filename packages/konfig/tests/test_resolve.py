@@ -1,6 +1,8 @@
 """resolve: order, sharing, freezing, and the errors of targets."""
 
+import inspect
 import pickle
+import sys
 import threading
 import traceback
 
@@ -340,3 +342,43 @@ def test_the_input_is_not_changed():
     with pytest.raises(E2):
         konfig.resolve(cfg)
     assert konfig.to_json(cfg) == before
+
+
+def test_a_call_that_cannot_fit_stops_before_its_arguments_are_built(monkeypatch):
+    monkeypatch.setitem(sys.modules, "konfig_checked", sys.modules[__name__])
+    CALLS.clear()
+    with konfig.imports(check="off"):
+        import konfig_checked as C
+    with pytest.raises(konfig.ConfigTypeError, match="no parameter 'nope'"):
+        konfig.resolve(C.Accepts(konfig.call(append_call), nope=1))
+    assert not CALLS
+    cfg = ConfigDict(a=konfig.call(Accepts))
+    with pytest.raises(konfig.ConfigTypeError, match="needs 'x'") as error:
+        konfig.resolve(cfg)
+    assert error.value.path == "cfg.a"
+
+
+def test_the_check_of_calls_can_be_left_out(monkeypatch):
+    monkeypatch.setitem(sys.modules, "konfig_checked", sys.modules[__name__])
+    with konfig.imports(check="off"):
+        import konfig_checked as C
+    cfg = C.Understated(1, extra=2)
+    with pytest.raises(konfig.ConfigTypeError, match="no parameter 'extra'"):
+        konfig.resolve(cfg)
+    assert konfig.resolve(cfg, check=False) == (1, 2)
+
+
+def append_call():
+    CALLS.append(1)
+
+
+class Accepts:
+    def __init__(self, x):
+        pass
+
+
+def Understated(x, **more):
+    return x, *more.values()
+
+
+Understated.__signature__ = inspect.signature(Accepts)

@@ -4,7 +4,7 @@ import math
 import pathlib
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import konfig
@@ -149,6 +149,7 @@ TREES = st.recursive(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(KEYS, TREES, max_size=4))
 def test_any_tree_is_built_again_from_its_source(tree):
     cfg = ConfigDict(tree)

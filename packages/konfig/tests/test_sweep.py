@@ -3,7 +3,7 @@
 import textwrap
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import konfig
@@ -153,6 +153,7 @@ AXES = st.dictionaries(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(AXES)
 def test_a_grid_is_as_long_as_the_product_of_its_axes_and_has_no_name_twice(axes):
     made = sweep.grid(axes)

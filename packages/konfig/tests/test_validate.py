@@ -95,8 +95,10 @@ def test_a_misspelt_lazy_name_is_found_by_validate():
 
 
 def test_every_fault_of_one_call_is_told():
-    node = konfig.call(Model, 1)
-    node._konfig_fields.update(hiden=3, rat=1)
+    node = konfig.from_json(
+        {"__qualname__": f"{__name__}:Model", "0": 1, "hiden": 3, "rat": 1},
+        trusted=True,
+    )
     found = kinds(node)
     assert found == [("cfg", "keyword", "error")] * 2
     node = konfig.call(Model)

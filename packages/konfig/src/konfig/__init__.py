@@ -33,7 +33,7 @@ from konfig._placeholder import placeholder, required
 from konfig._repr import register_aliases
 
 if TYPE_CHECKING:
-    from konfig import cli, sweep
+    from konfig import cli, sweep, testing
     from konfig._access import (
         arguments,
         del_path,
@@ -43,17 +43,21 @@ if TYPE_CHECKING:
         origin,
         set_path,
     )
+    from konfig._annotations import ConfigDictLike, WithRef
     from konfig._call import call, const, partial, proxy
     from konfig._decode import from_json
     from konfig._defaults import defaults_of, register_default_values
     from konfig._diff import Diff, apply, diff
+    from konfig._export import export, export_qualname
     from konfig._fingerprint import fingerprint, same
     from konfig._frozen import FrozenDict
     from konfig._imports import imports
     from konfig._io import save
-    from konfig._lazy_policy import lazy_modules
+    from konfig._lazy_policy import lazy_modules, set_lazy_imported_modules
     from konfig._loader import ConfigSource, load, load_config
+    from konfig._mock import mock_modules
     from konfig._overrides import apply_overrides
+    from konfig._query import canonicalize, replace, select, unflatten
     from konfig._ref_copy import ref_copy
     from konfig._ref_fn import (
         all_of,
@@ -82,6 +86,8 @@ __all__ = [
     # Describing calls
     "imports",
     "lazy_modules",
+    "set_lazy_imported_modules",
+    "mock_modules",
     "proxy",
     "call",
     "partial",
@@ -110,6 +116,8 @@ __all__ = [
     "to_json",
     "from_json",
     "to_python",
+    "export",
+    "export_qualname",
     "save",
     "load",
     "load_config",
@@ -117,12 +125,20 @@ __all__ = [
     "apply_overrides",
     "cli",
     "sweep",
+    "testing",
+    # Annotations
+    "ConfigDictLike",
+    "WithRef",
     # Paths and comparisons
     "get_path",
     "set_path",
     "del_path",
     "glob_paths",
     "flatten",
+    "unflatten",
+    "select",
+    "replace",
+    "canonicalize",
     "arguments",
     "origin",
     "diff",
@@ -153,17 +169,21 @@ _LAZY = {
     name: module
     for module, names in {
         "_access": "arguments del_path flatten get_path glob_paths origin set_path",
+        "_annotations": "ConfigDictLike WithRef",
         "_call": "call const partial proxy",
         "_decode": "from_json",
         "_defaults": "defaults_of register_default_values",
         "_diff": "Diff apply diff",
+        "_export": "export export_qualname",
         "_fingerprint": "fingerprint same",
         "_frozen": "FrozenDict",
         "_imports": "imports",
         "_io": "save",
-        "_lazy_policy": "lazy_modules",
+        "_lazy_policy": "lazy_modules set_lazy_imported_modules",
         "_loader": "ConfigSource load load_config",
+        "_mock": "mock_modules",
         "_overrides": "apply_overrides",
+        "_query": "canonicalize replace select unflatten",
         "_ref_copy": "ref_copy",
         "_ref_fn": "all_of any_of fstr maximum minimum not_ ref_fn where",
         "_report": "Problem Report",
@@ -178,7 +198,7 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name in ("cli", "sweep"):
+    if name in ("cli", "sweep", "testing"):
         return import_module(f"konfig.{name}")
     module = _LAZY.get(name)
     if module is None:

@@ -18,7 +18,15 @@ from konfig._node import ConfigDict
 from konfig._paths import Parts, format_path, parse
 from konfig._placeholder import Placeholder
 from konfig._ref import OPERATIONS, Expr, Ref
-from konfig._tree import TARGET, TRUSTED, Node, is_container, setup, too_deep
+from konfig._tree import (
+    TARGET,
+    TRUSTED,
+    Node,
+    is_container,
+    mark,
+    setup,
+    too_deep,
+)
 
 
 def from_json(
@@ -118,7 +126,7 @@ class _Decoder:
             node = self._blank(data)
             fields = node._konfig_fields
             for key, item in data.items():
-                if key in ("__id__", "__konfig__"):
+                if key in _HEADERS:
                     continue
                 if self._old_keys and isinstance(key, str):
                     key = _old_key(key)
@@ -145,12 +153,23 @@ class _Decoder:
             raise ConfigValueError(f"no earlier part has the id {data['__id__']!r}")
         node = ConfigDict.__new__(ConfigDict)
         setup(node, {}, self._flags, self._origin)
+        if "__origin__" in data:
+            self._read_origin(node, data["__origin__"])
         if "__id__" in data:
             self._shared[data["__id__"]] = node
         return node
 
+    def _read_origin(self, node: ConfigDict, places: Mapping[str, Any]) -> None:
+        for key, place in places.items():
+            if not isinstance(place, str):
+                raise ConfigValueError(f"broken '__origin__': {short(place)}")
+            if key:
+                mark(node, key, place)
+            else:
+                object.__setattr__(node, "_konfig_origin", place)
+
     def _decode_tag(self, tag: str, data: Mapping[Any, Any]) -> Any:
-        extra = data.keys() - {tag, "__id__", "__konfig__", *_COMPANIONS.get(tag, ())}
+        extra = data.keys() - {tag, *_HEADERS, *_COMPANIONS.get(tag, ())}
         if extra:
             raise ConfigValueError(
                 f"{tag!r} does not stand beside {sorted(extra, key=str)}"
@@ -225,6 +244,7 @@ class _Decoder:
             object.__setattr__(ref, "__konfig_anchor__", anchor)
 
 
+_HEADERS = ("__id__", "__konfig__", "__origin__")
 _COMPANIONS = {"__ref__": ("__anchor__",), "__expr__": ("__kwargs__",)}
 
 _Decode = Callable[[Any], Any]
@@ -249,7 +269,7 @@ _SIMPLE: dict[str, Callable[[_Decode, Any], Any]] = {
 }
 
 _TAGS = frozenset((*_SIMPLE, *_COMPANIONS, "__const__", "__placeholder__", "__items__"))
-_NOT_ALONE = RESERVED - _TAGS - {"__id__", "__konfig__"}
+_NOT_ALONE = RESERVED - _TAGS - set(_HEADERS)
 
 
 def _tag_of(data: Mapping[Any, Any]) -> str | None:

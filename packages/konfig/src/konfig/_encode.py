@@ -29,6 +29,8 @@ def encode_text(
     indent: int | None = None,
     sort_keys: bool = False,
     refs: str = "keep",
+    lossless: bool = True,
+    origins: bool = False,
 ) -> str:
     """A config value as strictly valid JSON, read back by `konfig.from_json`.
 
@@ -37,6 +39,10 @@ def encode_text(
       indent: Spaces per level; None writes one line.
       sort_keys: Whether fields come in the order of their names.
       refs: `"keep"` writes references as such, `"resolve"` writes their values.
+      lossless: False writes for other tools what they expect: values in place of
+        references, arrays for tuples and sets, texts for paths and numbers like NaN.
+      origins: Whether each mapping says where it was written; `from_json` reads that
+        back.
 
     Raises:
       SerializationError: With the path of what has no form in JSON.
@@ -46,7 +52,12 @@ def encode_text(
         raise ConfigValueError(f"refs is 'keep' or 'resolve', not {refs!r}")
     import json  # not needed before the first file
 
-    encoder = _Encoder(value, sort_keys, refs == "resolve")
+    if not lossless:
+        from konfig._plain import plain_data
+
+        data = plain_data(value, sort_keys)
+        return json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
+    encoder = _Encoder(value, sort_keys, refs == "resolve", origins)
     data = encoder.encode(value)
     if isinstance(data, dict):
         data = {"__konfig__": VERSION, **data}
@@ -61,8 +72,11 @@ def encode_part(value: Any, root: Any) -> str:
 
 
 class _Encoder:
-    def __init__(self, root: Any, sort_keys: bool, resolve_refs: bool):
+    def __init__(
+        self, root: Any, sort_keys: bool, resolve_refs: bool, origins: bool = False
+    ):
         self._root = root
+        self._origins = origins
         self._sort_keys = sort_keys
         self._resolve_refs = resolve_refs
         self._written: dict[int, dict[str, Any]] = {}
@@ -81,6 +95,8 @@ class _Encoder:
             out: dict[str, Any] = {}
             self._written[mark] = out
             self._open.add(mark)
+            if self._origins:
+                self._encode_origin(value, out)
             if not _TEXT_KEYS.issuperset(map(type, value._konfig_fields)):
                 return self._encode_items(value, out)
             for key, item in self._ordered(value._konfig_fields):
@@ -112,6 +128,14 @@ class _Encoder:
         ]
         self._open.discard(id(node))
         return out
+
+    def _encode_origin(self, node: Node, out: dict[str, Any]) -> None:
+        """Where the node was written, and its fields that were set later."""
+        places = {"": describe(node._konfig_origin)}
+        for key, origin in (node._konfig_marks or {}).items():
+            if isinstance(key, str) and key in node._konfig_fields:
+                places[key] = describe(origin)
+        out["__origin__"] = {key: place for key, place in places.items() if place}
 
     def _again(self, mark: int) -> dict[str, Any]:
         """A later use of something shared: its number alone."""

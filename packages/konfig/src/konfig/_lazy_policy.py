@@ -33,6 +33,10 @@ def lazy_modules(
         _POLICIES.reset(token)
 
 
+set_lazy_imported_modules = lazy_modules
+"""The name that users of Kauldron know."""
+
+
 def is_lazy(module: str) -> bool:
     """Whether the policy in force leaves a module alone."""
     policies = _POLICIES.get()

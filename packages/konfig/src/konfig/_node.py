@@ -30,6 +30,7 @@ from konfig._keys import (
 from konfig._origin import capture
 from konfig._paths import Parts, format_path
 from konfig._placeholder import Placeholder
+from konfig._plain import to_plain
 from konfig._ref import Expr, Ref
 from konfig._ref_eval import read
 from konfig._repr import code_of
@@ -258,7 +259,7 @@ class ConfigDict(Node, MutableMapping):
 
     def to_dict(self) -> dict[Any, Any]:
         """Plain nested dicts and lists, with references read."""
-        return {key: _plain(self[key]) for key in self}
+        return to_plain(self)
 
     def __eq__(self, other: Any) -> bool:
         if not isinstance(other, Mapping):
@@ -382,16 +383,6 @@ def _merges(current: Node, incoming: Node) -> bool:
         return True
     old = current._konfig_fields.get(TARGET)
     return isinstance(old, str) and dotted(old) == dotted(new)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, ConfigDict):
-        return value.to_dict()
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    if isinstance(value, tuple):
-        return tuple([_plain(item) for item in value])
-    return value
 
 
 _convert.register(ConfigDict, lambda node: node)

@@ -13,21 +13,26 @@ from konfig._decode import decode
 from konfig._errors import (
     ConfigTypeError,
     ConfigValueError,
-    RequiredValueError,
-    UnsafeTargetError,
     short,
 )
 from konfig._frozen import FrozenDict
 from konfig._lock import lock
 from konfig._paths import format_path
 from konfig._placeholder import Placeholder
+from konfig._preflight import PLAIN, check_node, prepare
 from konfig._ref import Expr, Lazy, LocalFunction
 from konfig._ref_eval import Evaluation
-from konfig._security import Guard, not_asked, untrusted_names
-from konfig._signature import binding_fault
+from konfig._security import Guard
+from konfig._signature import (
+    binding_fault,
+    call_faults,
+    missing_fault,
+    missing_names,
+    parameters_of,
+)
 from konfig._target import load
 from konfig._trace import explain, pruned
-from konfig._tree import TARGET, TRUSTED, Node, cycle, too_deep, walk, where
+from konfig._tree import TARGET, TRUSTED, Node, cycle, too_deep, walk
 
 
 def resolve(
@@ -36,6 +41,7 @@ def resolve(
     freeze: bool = True,
     allow: Iterable[str] | str | None = None,
     trusted: bool | None = None,
+    check: bool = True,
 ) -> Any:
     """Imports the targets and calls them, arguments first, each node once.
 
@@ -45,6 +51,9 @@ def resolve(
       allow: Targets that data may name: `["optax.*", "flax.linen:Dense"]`. A filter,
         not a sandbox.
       trusted: True lets everything run that the config names.
+      check: Whether a call is held against the signature of its target before its
+        arguments are built. False is for targets whose signature says less than they
+        take.
 
     Returns:
       The object. A node that is used in several places is one object there.
@@ -61,8 +70,8 @@ def resolve(
             cfg = decode(cfg, trusted=bool(trusted))
         else:
             cfg = _convert.convert(cfg)
-        guard = _prepare(cfg, allow, bool(trusted))
-        return _Resolver(cfg, freeze, guard, bool(trusted)).run()
+        guard = prepare(cfg, allow, bool(trusted))
+        return _Resolver(cfg, freeze, guard, bool(trusted), check).run()
     except Exception as error:
         raise pruned(error)  # noqa: B904  (the same error, with fewer frames)
 
@@ -78,119 +87,16 @@ def targets(cfg: Any) -> list[str]:
     return list(found)
 
 
-_PLAIN = frozenset((type(None), bool, int, float, complex, str, bytes))
 _OPEN = object()
 _NOTHING = object()
 
 
-def _prepare(cfg: Any, allow: Any, trusted: bool) -> Guard | None:
-    """Every refusal that needs no target, before the first one is imported."""
-    missing, untrusted = _scan(cfg)
-    if missing:
-        _check_required(cfg)
-    if trusted or not untrusted:
-        return None
-    _check_structure(cfg)
-    names = untrusted_names(cfg)
-    guard = Guard(allow)
-    if names and not guard.open:
-        raise not_asked(names)
-    for name, (path, origin) in names.items():
-        try:
-            guard.check_name(name)
-        except UnsafeTargetError as error:
-            error.path, error.origin = path, origin
-            raise
-    return guard
-
-
-def _scan(root: Any) -> tuple[bool, bool]:
-    """Whether something required is missing, and whether data named a target.
-
-    Without paths: they are worked out for the few configs that fail.
-    """
-    missing = untrusted = False
-    seen: set[int] = set()
-    stack = [root]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, Node):
-            if id(value) in seen:
-                continue
-            seen.add(id(value))
-            fields = value._konfig_fields
-            if not value._konfig_flags & TRUSTED and TARGET in fields:
-                untrusted = True
-            stack.extend([x for x in fields.values() if type(x) not in _PLAIN])
-        elif isinstance(value, list):
-            if id(value) not in seen:
-                seen.add(id(value))
-                stack.extend(list.__iter__(value))
-        elif isinstance(value, (tuple, set, frozenset)):
-            stack.extend(value)
-        elif isinstance(value, Const):
-            untrusted = untrusted or not is_trusted(value)
-        elif isinstance(value, Placeholder):
-            missing = missing or value.is_missing
-            stack.append(value.value)
-        elif isinstance(value, Expr):
-            if id(value) not in seen:
-                seen.add(id(value))
-                stack.extend(value.__konfig_args__)
-                stack.extend(value.__konfig_kwargs__.values())
-    return missing, untrusted
-
-
-def _check_structure(cfg: Any) -> None:
-    """Refuses malformed calls before anybody is asked to trust them."""
-    for parts, value in walk(cfg):
-        if isinstance(value, Node) and TARGET in value._konfig_fields:
-            try:
-                check_node(value)
-            except ConfigValueError as error:
-                error.path = format_path(parts, "cfg")
-                error.origin = error.origin or where(value)
-                raise
-
-
-def check_node(node: Node) -> None:
-    """Refuses a call whose target or positions cannot be meant.
-
-    Raises:
-      ConfigValueError: Saying which.
-    """
-    fields = node._konfig_fields
-    check_qualname(fields[TARGET], callable_needed=True)
-    positions = 0
-    for key in fields:
-        if type(key) is not str:
-            raise ConfigValueError(f"{key!r} is no name of an argument")
-        positions += key.isdecimal()
-    for index in range(positions):
-        if str(index) not in fields:
-            raise ConfigValueError(
-                f"positional {index} is missing in the call of {fields[TARGET]}"
-            )
-
-
-def _check_required(cfg: Any) -> None:
-    missing = []
-    for parts, value in walk(cfg):
-        if isinstance(value, Placeholder) and value.is_missing:
-            doc = f": {value.doc}" if value.doc else ""
-            path = format_path(parts, "cfg")
-            missing.append((path, f"{path} ({value.type_text}){doc}"))
-    if missing:
-        lines = "\n  ".join(text for _, text in missing)
-        raise RequiredValueError(
-            f"required fields are not set:\n  {lines}",
-            hint=f"set them in the config, or give --{missing[0][0]}=…",
-        )
-
-
 class _Resolver:
-    def __init__(self, root: Any, freeze: bool, guard: Guard | None, trusted: bool):
+    def __init__(
+        self, root: Any, freeze: bool, guard: Guard | None, trusted: bool, check: bool
+    ):
         self._root = root
+        self._check = check
         self._freeze = freeze
         self._guard = guard
         self._memo: dict[int, Any] = {}
@@ -208,7 +114,7 @@ class _Resolver:
 
     def build(self, value: Any) -> Any:
         """The object for a stored value."""
-        if type(value) in _PLAIN:
+        if type(value) in PLAIN:
             return value
         if isinstance(value, Node):
             known = self._memo.get(id(value), _NOTHING)
@@ -253,7 +159,7 @@ class _Resolver:
         iterate = list.__iter__ if isinstance(value, list) else tuple.__iter__
         made = []
         for index, item in enumerate(iterate(value)):
-            if type(item) not in _PLAIN:
+            if type(item) not in PLAIN:
                 self._path.append(index)
                 item = self.build(item)
                 self._path.pop()
@@ -263,7 +169,7 @@ class _Resolver:
     def _mapping(self, fields: dict[Any, Any]) -> Any:
         made = {}
         for key, item in fields.items():
-            if type(item) not in _PLAIN:
+            if type(item) not in PLAIN:
                 self._path.append(key)
                 item = self.build(item)
                 self._path.pop()
@@ -277,6 +183,8 @@ class _Resolver:
     def _call(self, node: Node, fields: dict[Any, Any]) -> Any:
         qualname = fields[TARGET]
         target = self._target(qualname, node)
+        if self._check:
+            self._check_binding(node, qualname, target)
         left_alone = getattr(target, "__konfig_resolve_exclude_fields__", ())
         positions: dict[Any, Any] = {}
         args: Sequence[Any] = ()
@@ -284,7 +192,7 @@ class _Resolver:
         for key, item in fields.items():
             if key == TARGET:
                 continue
-            if type(item) not in _PLAIN and key not in left_alone:
+            if type(item) not in PLAIN and key not in left_alone:
                 self._path.append(key)
                 item = self.build(item)
                 self._path.pop()
@@ -307,6 +215,23 @@ class _Resolver:
         if hasattr(type(made), "__post_konfig_resolve__"):
             self._tell(made, node)
         return made
+
+    def _check_binding(self, node: Node, qualname: str, target: Any) -> None:
+        """Refuses a call that cannot fit, before anything below it is built."""
+        parameters = parameters_of(qualname, target)
+        if parameters is None:
+            return
+        fields = node._konfig_fields
+        named = [key for key in fields if key != TARGET and not key.isdecimal()]
+        count = len(fields) - 1 - len(named)
+        fault = next(call_faults(qualname, parameters, count, named), None)
+        if fault is None:
+            missing = missing_names(parameters, count, named)
+            if not missing:
+                return
+            fault = missing_fault(qualname, missing, [*named, *map(str, range(count))])
+        explain(fault, format_path(self._path, "cfg"), node)
+        raise fault
 
     def _tell(self, made: Any, node: Node) -> None:
         """Hands the finished object its config: a copy that nothing changes later."""

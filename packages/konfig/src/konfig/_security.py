@@ -20,13 +20,19 @@ from konfig._target import split
 from konfig._tree import TARGET, TRUSTED, Node, walk, where
 
 _DANGEROUS_MODULES = frozenset(
-    """os posix nt posixpath ntpath subprocess _posixsubprocess sys shutil importlib
-    _frozen_importlib _frozen_importlib_external imp runpy code codeop pty ctypes
-    _ctypes pickle _pickle cPickle marshal shelve dill cloudpickle joblib
-    multiprocessing socket _socket webbrowser io _io pathlib tempfile zipimport pkgutil
-    gc inspect site threading _thread asyncio concurrent pdb bdb trace timeit
-    platform pydoc atexit signal""".split()
+    """os posix nt posixpath ntpath subprocess _posixsubprocess sys shutil
+    importlib _frozen_importlib _frozen_importlib_external imp runpy code
+    codeop pty ctypes _ctypes pickle _pickle cPickle marshal shelve dill
+    cloudpickle joblib multiprocessing socket _socket webbrowser io _io
+    pathlib tempfile zipimport pkgutil gc inspect site threading _thread
+    asyncio concurrent pdb bdb trace timeit platform pydoc atexit signal
+    codecs fileinput linecache mmap fcntl resource gzip bz2 lzma zipfile
+    tarfile ssl http urllib ftplib smtplib poplib imaplib xmlrpc sqlite3 dbm
+    venv ensurepip distutils setuptools pip unittest doctest profile
+    cProfile faulthandler antigravity turtle select selectors socketserver
+    wsgiref cgi""".split()
 )
+_DANGEROUS_SUBMODULES = ("logging.config.", "logging.handlers.", "logging.FileHandler")
 _DANGEROUS_BUILTINS = frozenset(
     """eval exec compile __import__ getattr setattr delattr open input breakpoint
     globals locals vars type super""".split()
@@ -74,7 +80,7 @@ class Guard:
             return
         if not any(_under(name, prefix) for prefix in self._prefixes):
             raise _refused(qualname, "no pattern of allow covers it")
-        rule = _danger(name)
+        rule = _danger(name) or _dunder(qualname)
         if rule:
             raise _refused(qualname, rule)
 
@@ -160,7 +166,8 @@ def _names(value: Any) -> list[str]:
     if isinstance(value, (set, frozenset)):
         return [name for item in value for name in _names(item)]
     if isinstance(value, Placeholder):
-        return [name for _, part in walk(value.value) for name in _names(part)]
+        held = (value.value, value.default)
+        return [name for _, part in walk(held) for name in _names(part)]
     return []
 
 
@@ -186,8 +193,18 @@ def _danger(name: str) -> str | None:
     module, _, rest = name.partition(".")
     if module in _DANGEROUS_MODULES:
         return f"a pattern with * never covers {module}; name the target itself"
+    if name.startswith(_DANGEROUS_SUBMODULES):
+        return f"a pattern with * never covers {name}; name the target itself"
     if module == "builtins" and rest in _DANGEROUS_BUILTINS:
         return f"a pattern with * never covers {name}; name the target itself"
+    return None
+
+
+def _dunder(qualname: str) -> str | None:
+    """Why a name that walks through Python's own attributes is refused, or None."""
+    for attribute in split(qualname)[1]:
+        if attribute.startswith("__"):
+            return f"it looks up {attribute}, which a pattern with * never covers"
     return None
 
 
@@ -198,7 +215,9 @@ def _real_name(found: Any) -> str | None:
     name = getattr(found, "__qualname__", None)
     if isinstance(module, str) and isinstance(name, str):
         return f"{module}.{name}"
-    return None
+    # A method of a class written in C tells its class alone.
+    owner = getattr(found, "__self__", None)
+    return _real_name(owner) if isinstance(owner, (type, ModuleType)) else None
 
 
 def _refused(qualname: str, rule: str) -> UnsafeTargetError:

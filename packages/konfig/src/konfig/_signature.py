@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from konfig._errors import ConfigTypeError, did_you_mean, joined, listed, short
+from konfig._errors import ConfigTypeError, did_you_mean, joined, listed
 from konfig._target import loaded
 
 _EMPTY = object()
@@ -304,9 +304,17 @@ def binding_fault(
     missing = missing_names(parameters, len(args), kwargs)
     if not missing:
         return None
-    given = {*parameters.positional[: len(args)], *kwargs}
+    return missing_fault(
+        qualname, missing, {*parameters.positional[: len(args)], *kwargs}
+    )
+
+
+def missing_fault(
+    qualname: str, missing: Iterable[str], given: Iterable[str]
+) -> ConfigTypeError:
+    """The error for arguments without a default that a call does not give."""
     some = ", ".join(repr(name) for name in missing)
     return ConfigTypeError(
         f"{qualname} needs {some}, which the config does not give",
-        hint=f"given: {listed(sorted(given)) if given else short(args)}",
+        hint=f"given: {listed(sorted(given))}",
     )

@@ -45,6 +45,17 @@ def loaded(qualname: str) -> Any:
     return found
 
 
+def canonical_name(qualname: str) -> str:
+    """The name with its colon behind the longest module that is loaded."""
+    module, attributes = split(qualname)
+    words = [*module.split("."), *attributes]
+    for length in range(len(words), 0, -1):
+        name = ".".join(words[:length])
+        if name in sys.modules:
+            return f"{name}:{'.'.join(words[length:])}"
+    return qualname
+
+
 def load(qualname: str) -> Any:
     """Imports what a name names.
 

@@ -19,10 +19,10 @@ from konfig._keys import count_positional
 from konfig._loader import FILE_MODULE
 from konfig._paths import Parts, format_path
 from konfig._placeholder import Placeholder
+from konfig._preflight import check_node
 from konfig._ref import Expr, Lazy, LocalFunction, Ref, follows_field
 from konfig._ref_eval import read
 from konfig._report import Problem, Report
-from konfig._resolve import check_node
 from konfig._signature import call_faults, missing_names, parameters_of
 from konfig._target import load, loaded
 from konfig._tree import (
