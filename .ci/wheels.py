@@ -44,7 +44,11 @@ def main(names: list[str]) -> None:
 
 
 def check(
-    name: str, base: pathlib.Path, constraints: pathlib.Path, python: str
+    name: str,
+    base: pathlib.Path,
+    constraints: pathlib.Path,
+    python: str,
+    *selection: str,
 ) -> None:
     began = time.monotonic()
     place = base / f"{name}-{pathlib.Path(python).resolve().parts[-3]}"
@@ -66,17 +70,8 @@ def check(
         ignore=shutil.ignore_patterns(*WORKSPACE_TESTS, "__pycache__"),
     )
     write_pytest_settings(place)
-    run(
-        own_python,
-        "-I",
-        "-m",
-        "pytest",
-        *PYTEST,
-        IMPORT_MODE,
-        *selection,
-        "tests",
-        cwd=place,
-    )
+    tested = (own_python, "-I", "-m", "pytest", *PYTEST, IMPORT_MODE, *selection)
+    run(*tested, "tests", cwd=place)
     seconds = time.monotonic() - began
     print(f"-- {wheel.name} alone on {place.name}: {seconds:.0f} s", flush=True)
 
