@@ -201,6 +201,10 @@ CASES = {
     "glob key that names nothing": lambda: keyed(
         preds="preds", labels="batch", weights="**.kernl"
     ),
+    "key outside of a shape struct": lambda: kontext.validate(
+        Loss(preds="x[3]", labels="x[0,:9]"),
+        {"x": types.SimpleNamespace(shape=(2, 3), dtype="float32")},
+    ),
     "key of a wrong type": lambda: keyed(preds=3, labels="batch.label"),
     "builder without such a field": lambda: Ctx().imag,
     "builder below": lambda: Ctx().image.sise,

@@ -9,6 +9,7 @@ from kontext._format import describe_part, format_child, format_parts
 from kontext._match import matches
 from kontext._nodes import Kind, axes_fit, children, field_names, is_method, kind_of
 from kontext._parts import DOUBLE_STAR, Parts, is_axes
+from kontext._shapes import is_shape_struct
 from kontext._suggest import suggest_paths
 
 _MAX_NAMES = 20
@@ -94,7 +95,7 @@ def _contents(node: Any, part: Any, names: list[Any]) -> str:
         return "is a leaf"
     if kind is Kind.SEQUENCE:
         return _contents_of_sequence(len(node))
-    if kind is Kind.ARRAY:
+    if kind is Kind.ARRAY or is_shape_struct(node):
         axes = part if is_axes(part) else (part,)
         inside = is_axes(axes) and not axes_fit(node.shape, axes)
         reason = ": the index lies outside" if inside else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -39,7 +40,8 @@ def register_node(
     Raises:
       PathTypeError: If `cls` is no class, or a built-in one.
     """
-    if not isinstance(cls, type) or cls.__module__ == "builtins":
+    # The module of a class made in an interactive session may be called anything.
+    if not isinstance(cls, type) or getattr(builtins, cls.__name__, None) is cls:
         got = cls.__name__ if isinstance(cls, type) else repr(cls)
         raise PathTypeError(
             f"only classes that are not built in can be registered, got {got:.60}"

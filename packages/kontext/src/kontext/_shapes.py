@@ -21,7 +21,7 @@ class ShapeSpec:
 def read_spec_part(node: Any, part: Part) -> Any:
     """What `part` names below a node, where shape structs stand for arrays."""
     found = read_part(node, part)
-    if found is not MISSING or not _is_shape_struct(node):
+    if found is not MISSING or not is_shape_struct(node):
         return found
     axes = part if is_axes(part) else (part,)
     if not is_axes(axes) or not axes_fit(node.shape, axes):
@@ -29,7 +29,8 @@ def read_spec_part(node: Any, part: Part) -> Any:
     return ShapeSpec(indexed_shape(tuple(node.shape), axes), node.dtype)
 
 
-def _is_shape_struct(node: Any) -> bool:
+def is_shape_struct(node: Any) -> bool:
+    """Whether a node stands for an array without being one."""
     cls = type(node)
     return (
         hasattr(node, "shape")
