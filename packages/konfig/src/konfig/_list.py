@@ -132,6 +132,11 @@ class ConfigList(list):
     def __repr__(self) -> str:
         return code_of(self)
 
+    def _repr_html_(self) -> str:
+        from konfig._html import html_of  # notebooks alone pay for it
+
+        return html_of(self)
+
     __copy__ = copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:

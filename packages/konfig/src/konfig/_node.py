@@ -277,6 +277,11 @@ class ConfigDict(Node, MutableMapping):
     def __reduce__(self) -> Any:
         return blank, (type(self),), state_of(self), None, None, set_state
 
+    def _repr_html_(self) -> str:
+        from konfig._html import html_of  # notebooks alone pay for it
+
+        return html_of(self)
+
     def _ipython_key_completions_(self) -> list[Any]:
         return list(self._konfig_fields)
 
