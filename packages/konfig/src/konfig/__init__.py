@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from konfig import _converters as _converters
+from konfig import _foreign as _foreign
 from konfig._const import Const
 from konfig._convert import register_converter
 from konfig._copy import deepcopy

@@ -72,10 +72,13 @@ def converted_as(kind: type, convert: Callable[[Any], Any]) -> Generator[None]:
 
 
 def register_fallback(
-    applies: Callable[[Any], bool], convert: Callable[[Any], Any]
+    applies: Callable[[Any], bool],
+    convert: Callable[[Any], Any],
+    *,
+    first: bool = False,
 ) -> None:
     """Enters a conversion that is chosen by a test instead of by the exact type."""
-    _FALLBACKS.append((applies, convert))
+    _FALLBACKS.insert(0 if first else len(_FALLBACKS), (applies, convert))
 
 
 def convert(value: Any) -> Any:

@@ -48,20 +48,25 @@ def encode_text(
       SerializationError: With the path of what has no form in JSON.
       ConfigCycleError: When the config contains itself.
     """
-    if refs not in ("keep", "resolve"):
-        raise ConfigValueError(f"refs is 'keep' or 'resolve', not {refs!r}")
     import json  # not needed before the first file
 
-    if not lossless:
+    if lossless:
+        data = encode_data(value, sort_keys=sort_keys, refs=refs, origins=origins)
+    else:
         from konfig._plain import plain_data
 
         data = plain_data(value, sort_keys)
-        return json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
-    encoder = _Encoder(value, sort_keys, refs == "resolve", origins)
-    data = encoder.encode(value)
-    if isinstance(data, dict):
-        data = {"__konfig__": VERSION, **data}
     return json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def encode_data(
+    value: Any, *, sort_keys: bool = False, refs: str = "keep", origins: bool = False
+) -> Any:
+    """The data that `encode_text` writes: dicts, lists and scalars of JSON."""
+    if refs not in ("keep", "resolve"):
+        raise ConfigValueError(f"refs is 'keep' or 'resolve', not {refs!r}")
+    data = _Encoder(value, sort_keys, refs == "resolve", origins).encode(value)
+    return {"__konfig__": VERSION, **data} if isinstance(data, dict) else data
 
 
 def encode_part(value: Any, root: Any) -> str:

@@ -6,21 +6,44 @@ import os
 from pathlib import Path
 from typing import Any
 
-from konfig._decode import from_json
-from konfig._encode import encode_text
+from konfig._decode import decode, from_json
+from konfig._encode import encode_data, encode_text
 from konfig._errors import ConfigFileError, did_you_mean, joined
+
+DATA = (".json", ".yaml", ".yml", ".toml")
+"""What the names of data files end with."""
 
 
 def save(cfg: Any, path: str | os.PathLike[str]) -> None:
-    """Writes a config to a `.json` file, whole or not at all.
+    """Writes a config to a `.json`, `.yaml` or `.toml` file, whole or not at all.
+
+    YAML needs the extra `yaml`. The same tags as in JSON say what a format lacks.
 
     Raises:
-      ConfigFileError: For another suffix.
-      SerializationError: When a value has no form in JSON; nothing is written then.
+      ConfigFileError: For another suffix, or when the format needs a package that is
+        not installed.
+      SerializationError: When a value has no form there; nothing is written then.
     """
     target = Path(path)
-    check_suffix(target)
-    write_text(target, encode_text(cfg, indent=2) + "\n")
+    if target.suffix not in DATA:
+        raise ConfigFileError(
+            f"cannot tell the format of {str(target)!r} from its suffix",
+            hint=f"configs are written to {', '.join(DATA)}",
+        )
+    write_text(target, data_text(cfg, target.suffix))
+
+
+def data_text(cfg: Any, suffix: str, refs: str = "keep") -> str:
+    """A config in the format of a data file.
+
+    Raises:
+      SerializationError: When a value has no form there.
+    """
+    if suffix == ".json":
+        return encode_text(cfg, indent=2, refs=refs) + "\n"
+    from konfig._formats import text_of
+
+    return text_of(encode_data(cfg, refs=refs), suffix)
 
 
 def write_text(target: Path, text: str) -> None:
@@ -34,25 +57,21 @@ def write_text(target: Path, text: str) -> None:
         draft.unlink(missing_ok=True)
 
 
-def load_json(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
-    """Reads a config from a `.json` file.
+def load_data(path: str | os.PathLike[str], *, trusted: bool = False) -> Any:
+    """Reads a config from a data file; nothing that it names is imported.
 
     Raises:
       ConfigFileError: When the file is missing, with the names of files nearby.
-      ConfigValueError: With line and column, when it is no JSON.
+      ConfigValueError: With line and column, when it does not follow its format.
     """
     source = Path(path)
     check_exists(source)
-    return from_json(source, trusted=trusted)
+    if source.suffix not in DATA[1:]:
+        return from_json(source, trusted=trusted)
+    from konfig._formats import data_of
 
-
-def check_suffix(path: Path) -> None:
-    """Refuses a file format that is not supported."""
-    if path.suffix != ".json":
-        raise ConfigFileError(
-            f"cannot tell the format of {str(path)!r} from its suffix",
-            hint="configs are written to .json",
-        )
+    data = data_of(source.read_bytes(), source.suffix, str(source))
+    return decode(data, trusted=trusted, origin=str(source))
 
 
 def check_exists(path: Path) -> None:
@@ -63,7 +82,7 @@ def check_exists(path: Path) -> None:
     if not folder.is_dir():
         raise ConfigFileError(f"no folder {str(folder)!r} for {str(path)!r}")
     names = sorted(
-        entry.name for entry in folder.iterdir() if entry.suffix in (".py", ".json")
+        entry.name for entry in folder.iterdir() if entry.suffix in (".py", *DATA)
     )
     raise ConfigFileError(
         f"no file {str(path)!r}",

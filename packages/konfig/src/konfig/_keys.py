@@ -13,7 +13,7 @@ from konfig._tree import CHECKED, TARGET, Node, where
 RESERVED = frozenset(
     """__id__ __ref__ __anchor__ __expr__ __kwargs__ __placeholder__ __tuple__ __set__
     __frozenset__ __items__ __float__ __bytes__ __complex__ __slice__ __ellipsis__
-    __path__ __origin__ __konfig__""".split()
+    __path__ __origin__ __none__ __konfig__""".split()
 )
 """Keys with a meaning in JSON, which no field may take."""
 

@@ -20,7 +20,7 @@ from konfig._errors import (
     did_you_mean,
     joined,
 )
-from konfig._io import check_exists, load_json
+from konfig._io import DATA, check_exists, load_data
 from konfig._overrides import Override, apply_overrides, parse_override
 from konfig._proxy import Proxy
 from konfig._tree import Node
@@ -35,7 +35,7 @@ class ConfigSource:
 
     Attributes:
       path: `configs/vit.py`, `configs/vit.py:size=L`, `configs/vit.py@other_function`,
-        `package.module`, `package.module:function` or a `.json` file.
+        `package.module`, `package.module:function` or a data file.
       args: Arguments of the config function by name.
       overrides: Changes in order: `"model.hidden=128"`; those below `__args__` are
         arguments of the config function.
@@ -107,19 +107,19 @@ def load(
     *,
     trusted: bool = False,
 ) -> Any:
-    """Reads a config from a `.json` file, or runs a config file.
+    """Reads a config from a data file, or runs a config file.
 
     Args:
-      path: A `.json` file, or what `load_config` takes.
+      path: A `.json`, `.yaml` or `.toml` file, or what `load_config` takes.
       overrides: Changes in order: `"model.hidden=128"`.
-      trusted: Whether `resolve` may call what a `.json` file names.
+      trusted: Whether `resolve` may call what a data file names.
 
     Raises:
       ConfigFileError: When the file is missing, with the names of files nearby.
     """
-    if not os.fspath(path).endswith(".json"):
+    if not os.fspath(path).endswith(DATA):
         return load_config(path, overrides=overrides)
-    cfg = load_json(path, trusted=trusted)
+    cfg = load_data(path, trusted=trusted)
     apply_overrides(cfg, overrides)
     return cfg
 
@@ -144,7 +144,7 @@ class _Place:
         self._base, at, function = head.partition("@")
         if at:
             self._function = function
-        if at or self._base.endswith((".py", ".json")):
+        if at or self._base.endswith((".py", *DATA)):
             self.arguments = rest
         elif colon:
             self._function, _, self.arguments = rest.partition(":")
@@ -154,10 +154,10 @@ class _Place:
     ) -> tuple[Any, dict[str, Any]]:
         """The config, and what names mean inside of it."""
         overrides = list(overrides)
-        if self._base.endswith(".json"):
+        if self._base.endswith(DATA):
             if given or overrides:
                 raise ConfigFileError(f"{self._base!r} is data and takes no arguments")
-            return load_json(self._base), {}
+            return load_data(self._base), {}
         module = self.module()
         cfg = self._call(module, given, overrides)
         names = {
@@ -169,7 +169,7 @@ class _Place:
 
     def module(self) -> ModuleType:
         """The file as a module of its own, or the imported module."""
-        if self._base.endswith(".json"):
+        if self._base.endswith(DATA):
             raise ConfigFileError(f"{self._base!r} is data and defines no functions")
         if self._base.endswith(".py"):
             return _run_file(Path(self._base))

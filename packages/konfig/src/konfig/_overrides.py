@@ -23,7 +23,7 @@ from konfig._errors import (
     short,
 )
 from konfig._faults import names_of
-from konfig._io import load_json
+from konfig._io import load_data
 from konfig._keys import positional_slot, stored_key
 from konfig._literal import adapt, literal
 from konfig._node import ConfigDict
@@ -324,7 +324,7 @@ class _Change:
         return decode(data, trusted=True, root=self._cfg)
 
     def _from_file(self, text: str) -> Any:
-        return load_json(text)
+        return load_data(text)
 
     def _from_str(self, text: str) -> Any:
         return text

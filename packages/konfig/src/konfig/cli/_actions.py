@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from konfig._io import DATA, load_data, save, write_text
 from konfig._loader import ConfigSource
 from konfig.cli import _views
 from konfig.cli._parse import parse
@@ -95,8 +96,6 @@ def convert(options: Options, words: list[str]) -> int:
     if len(words) != 2:
         raise UsageError(f"convert takes an input and an output, got {len(words)}")
     cfg, out = ConfigSource(words[0]).build(), Path(words[1])
-    from konfig._io import save, write_text
-
     if out.suffix == ".py":
         write_text(out, _views.text_of(cfg, "py") + "\n")
     else:
@@ -147,8 +146,6 @@ def _config(words: list[str]) -> Any:
 
 
 def _trusted(word: str) -> Any:
-    if not word.endswith(".json"):
+    if not word.endswith(DATA):
         return ConfigSource(word).build()
-    from konfig._io import load_json
-
-    return load_json(word, trusted=True)
+    return load_data(word, trusted=True)

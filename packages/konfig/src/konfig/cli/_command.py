@@ -77,7 +77,9 @@ def _parser() -> argparse.ArgumentParser:
 
     source = "SRC [--cfg.PATH=VALUE …]"
     refs: dict[str, Any] = {"choices": ("keep", "resolve"), "default": "keep"}
-    one = add("show", _actions.show, f"{source} [--format py|json|flat] [--origin]")
+    one = add(
+        "show", _actions.show, f"{source} [--format py|json|yaml|flat] [--origin]"
+    )
     one.add_argument("--format", choices=_views.FORMATS, default="py")
     one.add_argument("--origin", action="store_true", help="where each value was set")
     one.add_argument("--refs", **refs, help="references, or the values they have")
@@ -101,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--trusted", action="store_true", help="run what JSON names")
     one = add("fingerprint", _actions.fingerprint, f"{source} [--exclude GLOB]")
     one.add_argument("--exclude", action="append", default=[], metavar="GLOB")
-    add("convert", _actions.convert, "IN OUT.json|OUT.py")
+    add("convert", _actions.convert, "IN OUT.py|OUT.json|OUT.yaml|OUT.toml")
     one = add("sweep", _actions.sweep, "SRC [NAME…] [--json]")
     one.add_argument("--json", action="store_true", help="one JSON object a line")
     add("targets", _actions.targets, source)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from konfig._errors import ConfigValueError, OverrideError
+from konfig._io import DATA
 from konfig._loader import ConfigSource
 from konfig._overrides import Override, parse_override
 from konfig._paths import parse as parse_path
@@ -140,7 +141,7 @@ class _Reader:
 
 
 def _is_file(word: str) -> bool:
-    return word.partition(":")[0].partition("@")[0].endswith((".py", ".json"))
+    return word.partition(":")[0].partition("@")[0].endswith((".py", *DATA))
 
 
 def _is_override(word: str) -> bool:

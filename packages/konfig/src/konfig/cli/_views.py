@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from konfig._encode import encode_text
+from konfig._io import data_text
 from konfig._paths import format_path
 from konfig._tree import where
 from konfig.cli._help import fields, shown, table
 
-FORMATS = ("py", "json", "flat")
+FORMATS = ("py", "json", "yaml", "flat")
 
 
 def text_of(cfg: Any, style: str, refs: str = "keep") -> str:
@@ -17,19 +18,19 @@ def text_of(cfg: Any, style: str, refs: str = "keep") -> str:
 
     Args:
       cfg: A config value.
-      style: `"py"` for the source of a config file, `"json"`, `"flat"` for one
-        `path = value` per line.
+      style: `"py"` for the source of a config file, `"json"`, `"yaml"`, `"flat"` for
+        one `path = value` per line.
       refs: `"resolve"` writes the values of references.
 
     Raises:
       SerializationError: When the format cannot say a value.
     """
-    if style != "json" and refs == "resolve":
+    if style in ("json", "yaml"):
+        return data_text(cfg, f".{style}", refs).rstrip("\n")
+    if refs == "resolve":
         from konfig._decode import from_json
 
         cfg = from_json(encode_text(cfg, refs=refs), trusted=True)
-    if style == "json":
-        return encode_text(cfg, indent=2, refs=refs)
     if style == "py":
         from konfig._source import to_python
 
