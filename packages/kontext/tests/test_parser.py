@@ -18,6 +18,7 @@ from kontext import (
     parse,
     testing,
 )
+from kontext._path import PLAIN_PATHS
 
 LEGAL = [
     ("", ()),
@@ -250,6 +251,25 @@ def test_threads_get_the_same_objects():
         thread.join()
     for paths in zip(*seen, strict=True):
         assert len({id(path) for path in paths}) == 1
+
+
+def test_memory_of_texts_is_bounded_and_forgets_the_oldest():
+    first = parse("memory.first")
+    for i in range(5000):
+        parse(f"memory.n{i}")
+    assert len(PLAIN_PATHS) == 4096
+    assert "memory.first" not in PLAIN_PATHS
+    assert parse("memory.first") == first
+    last = parse("memory.n4999")
+    assert parse("memory.n4999") is last
+
+
+def test_subclass_of_str_is_remembered_as_plain_text():
+    class Text(str):
+        __slots__ = ()
+
+    assert parse(Text("memory.text")) is parse("memory.text")
+    assert all(type(text) is str for text in PLAIN_PATHS)
 
 
 def test_number_that_prints_as_itself_is_kept_to_the_sign():

@@ -9,7 +9,7 @@ from kontext._format import format_parts
 from kontext._match import matches
 from kontext._nodes import read_part, read_part_or_method
 from kontext._parts import MISSING
-from kontext._path import Path, PathLike, as_path, parse_plain, single_place
+from kontext._path import PLAIN_PATHS, Path, PathLike, as_path, single_place
 from kontext._read import lookup_error, read
 
 
@@ -40,7 +40,7 @@ def get_by_path(
     """
     # The two usual kinds of path first: this function is called in inner loops.
     if type(path) is str:
-        parts = parse_plain(path).parts
+        parts = PLAIN_PATHS[path].parts
     elif type(path) is Path:
         parts = path.parts
     elif path is None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-import weakref
 from collections.abc import Iterator
-from functools import lru_cache, total_ordering
+from functools import total_ordering
 from typing import Any, ClassVar, TypeAlias, overload
 
 from kontext._errors import PathTypeError
@@ -58,7 +56,7 @@ class Path:
             raise PathTypeError(
                 f"the text of a path is a str, got {type(text).__name__}"
             )
-        return _parse_glob(text) if cls._glob else parse_plain(text)
+        return _GLOB_PATHS[text] if cls._glob else PLAIN_PATHS[text]
 
     @classmethod
     def from_str(cls, text: str) -> Path:
@@ -259,27 +257,35 @@ class GlobPath(Path):
         return Path(*self.parts[: min(length, max(len(self) - 1, 0))])
 
 
-_NEW = threading.Lock()
-_ALIVE: weakref.WeakValueDictionary[tuple[bool, str], Path] = (
-    weakref.WeakValueDictionary()
-)
+_MAX_TEXTS = 4096
 
 
-def _one_object(text: str, path: Path) -> Path:
-    """The same object for the same text, whichever thread parsed it first."""
-    with _NEW:
-        return _ALIVE.setdefault((path._glob, text), path)
+class _Parsed(dict[str, Path]):
+    """The paths of texts, remembered; the text that was parsed first goes first.
+
+    A dict, because finding what is known is then no call at all.
+    """
+
+    def __init__(self, cls: type[Path]) -> None:
+        super().__init__()
+        self._cls = cls
+
+    def __missing__(self, text: str) -> Path:
+        path = self._cls(*parse_parts(text, glob=self._cls._glob))
+        while len(self) >= _MAX_TEXTS:
+            self._forget_first()
+        # Whichever thread comes first: all get the same object.
+        return self.setdefault(str.__str__(text), path)
+
+    def _forget_first(self) -> None:
+        try:
+            self.pop(next(iter(self)), None)
+        except (RuntimeError, StopIteration):  # another thread was here
+            pass
 
 
-@lru_cache(maxsize=4096)
-def parse_plain(text: str) -> Path:
-    """The `Path` for a text, remembered; `Path.parse` without the checks."""
-    return _one_object(text, Path(*parse_parts(text, glob=False)))
-
-
-@lru_cache(maxsize=4096)
-def _parse_glob(text: str) -> Path:
-    return _one_object(text, GlobPath(*parse_parts(text, glob=True)))
+PLAIN_PATHS = _Parsed(Path)
+_GLOB_PATHS = _Parsed(GlobPath)
 
 
 def parse(text: str, *, glob: bool = False) -> Path:
@@ -303,7 +309,7 @@ def as_path(path: Any, *, glob: bool = False) -> Path:
       PathTypeError: If the value is no path at all.
     """
     if isinstance(path, str):
-        return _parse_glob(path) if glob else parse_plain(path)
+        return _GLOB_PATHS[path] if glob else PLAIN_PATHS[path]
     if isinstance(path, Path):
         return path
     if isinstance(path, tuple):

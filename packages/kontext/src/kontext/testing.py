@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kontext._flatten import flatten_with_path
 from kontext._parts import DOUBLE_STAR, STAR
-from kontext._path import GlobPath, Path, parse_plain
+from kontext._path import GlobPath, Path, parse
 
 __all__ = ["glob_paths", "keys", "names", "parts", "paths", "places", "trees"]
 
@@ -82,4 +82,4 @@ def trees(
 def places(tree: Any) -> st.SearchStrategy[Path]:
     """Paths of the leaves of a tree; of the root if it has none."""
     texts = list(flatten_with_path(tree, keep_empty=True))
-    return st.sampled_from(texts or [""]).map(parse_plain)
+    return st.sampled_from(texts or [""]).map(parse)
