@@ -203,3 +203,26 @@ def test_a_type_variable_takes_tracers_and_arrays_for_one_class():
 def test_typechecked_over_jit_says_to_put_it_below():
     with pytest.raises(TypeError, match="under jit"):
         typechecked(jax.jit(lambda x: x))
+
+
+def test_a_reference_is_no_array_although_its_tracer_has_a_shape_and_a_dtype():
+    if not hasattr(jax, "new_ref"):
+        pytest.skip("this jax has no references")
+
+    @typechecked
+    def given(x: Float["n"]):
+        return x
+
+    @typechecked
+    def returned(x: object) -> Float["n"]:
+        return x
+
+    def run(x):
+        for f in (given, returned):
+            for _ in range(2):
+                f(x)
+                with pytest.raises(KTypeCheckError):
+                    f(jax.new_ref(x))
+        return x
+
+    jax.jit(run)(jnp.zeros(3))

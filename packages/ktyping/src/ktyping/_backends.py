@@ -66,16 +66,20 @@ def backend_of(value: Any) -> str | None:
 
 def traced_backend(value: Any) -> str | None:
     """Returns `jax` if a tracer stands for an array, else None."""
-    jax = sys.modules["jax"]
     # isinstance asks what the tracer stands for and is slow; the class of that
     # decides, so it is asked once per class.
-    kind = (type(value), type(jax.typeof(value)))
+    kind = (type(value), traced_kind(value))
     is_array = _traced.get(kind)
     if is_array is None:
         if len(_traced) >= _CACHE_LIMIT:
             _traced.clear()
-        is_array = _traced[kind] = isinstance(value, jax.Array)
+        is_array = _traced[kind] = isinstance(value, sys.modules["jax"].Array)
     return "jax" if is_array else None
+
+
+def traced_kind(tracer: Any) -> type:
+    """Returns the class of what a tracer stands for."""
+    return type(sys.modules["jax"].typeof(tracer))
 
 
 def asks_instance(cls: type) -> bool:

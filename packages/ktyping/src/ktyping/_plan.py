@@ -19,7 +19,7 @@ from ktyping._resume import Resumed, iterate, iterate_async
 from ktyping._scope import CURRENT, Scope, SharedScope
 from ktyping._source import make_begin, make_finish
 from ktyping._unread import report_unread
-from ktyping._verdicts import Entry, Verdicts, key_of
+from ktyping._verdicts import Entry, Verdicts, key_of, traced_result_key
 
 
 class Plan:
@@ -163,24 +163,29 @@ class Plan:
             self.report("on", items, (EMPTY,), trial, "argument", args)
         return hypotheses
 
-    def _begin_slow(self, mode: str, args: tuple[Any, ...]) -> Scope:
+    def _begin_slow(self, mode: str, args: tuple[Any, ...], flat: Any = None) -> Scope:
         """Looks closer at the arguments; matches and remembers what is new."""
-        key, entry = self.verdicts.find(args) if self.new_scope else (None, None)
-        if entry is not None:
-            if self.complete:
-                return Scope(entry.hypotheses, self, CURRENT.get(), args, entry)
-            return self._begin_more(mode, entry, args)
-        trial = Trial(self.named(args), owner=self.owner(args))
-        if key is not None and self.complete:
-            hypotheses = match_all(self._items(args), (EMPTY,), trial)
-            if hypotheses:
-                return self._open(self.verdicts.remember(key, hypotheses), args, trial)
-            return self._refuse(mode, args)
-        return self._begin_uncached(mode, key, args, trial)
+        if not self.new_scope:
+            return self._begin_uncached(mode, None, args)
+        traced = self.verdicts.traced_key(flat, args)
+        entry = self.verdicts.traced.get(traced)
+        if entry is None:
+            key, entry = self.verdicts.find(args)
+            if entry is None and not (self.complete and key is not None):
+                return self._begin_uncached(mode, key, args)
+            if entry is None:
+                trial = Trial(self.named(args), owner=self.owner(args))
+                hypotheses = match_all(self._items(args), (EMPTY,), trial)
+                if not hypotheses:
+                    return self._refuse(mode, args)
+                entry = self.verdicts.remember(key, hypotheses)
+            self.verdicts.remember_traced(traced, entry)
+        if self.complete:
+            return Scope(entry.hypotheses, self, CURRENT.get(), args, entry)
+        return self._begin_more(mode, entry, args)
 
-    def _begin_uncached(
-        self, mode: str, key: Any, args: tuple[Any, ...], trial: Trial
-    ) -> Scope:
+    def _begin_uncached(self, mode: str, key: Any, args: tuple[Any, ...]) -> Scope:
+        trial = Trial(self.named(args), owner=self.owner(args))
         parent = CURRENT.get()
         if not self.new_scope and parent is not None:
             hypotheses = match_all(self._items(args), parent.hypotheses, trial)
@@ -266,10 +271,12 @@ class Plan:
 
     # -- returned values ------------------------------------------------------
 
-    def _finish_slow(self, mode: str, scope: Scope, result: Any) -> Any:
+    def _finish_slow(
+        self, mode: str, scope: Scope, result: Any, flat: Any = None
+    ) -> Any:
         entry, key = scope.entry, None
         if entry is not None and scope.hypotheses is entry.hypotheses:
-            key = key_of(result, self.returns)
+            key = traced_result_key(flat, result) or key_of(result, self.returns)
             if entry.knows(key):
                 return result
         fits = self.match_result(mode, scope, "return value", result, self.returns)

@@ -125,12 +125,12 @@ PLAIN_CLASSES = frozenset({type(None), bool, int, float, complex, str})
 
 _BEGIN = """\
 def begin(mode, {names}):
+    key = None
     try:
-        entry = verdicts[{key}]
+        key = {key}
+        entry = verdicts[key]
     except Exception:
-        entry = None
-    if entry is None:
-        return slow(mode, ({names}))
+        return slow(mode, ({names}), key)
     return {scope}
 """
 _SCOPE = "Scope(entry.hypotheses, plan, current(), ({names}), entry)"
@@ -139,13 +139,15 @@ _MORE = "more(mode, entry, ({names}))"
 _FINISH = """\
 def finish(mode, scope, result):
     entry = scope.entry
+    key = None
     if entry is not None and scope.hypotheses is entry.hypotheses:
         try:
-            if {key} in entry.returns:
+            key = {key}
+            if key in entry.returns:
                 return result
         except Exception:
             pass
-    return slow(mode, scope, result)
+    return slow(mode, scope, result, key)
 """
 
 
@@ -162,7 +164,8 @@ def make_begin(
       checkers: Their checkers.
       complete: Whether the verdict from memory is the whole verdict; if not,
         `more` in the namespace goes on with it.
-      namespace: `verdicts`, `slow`, `more`, `Scope`, `plan`, `current`.
+      namespace: `verdicts`, `slow`, `more`, `Scope`, `plan`, `current`. `slow` gets
+        the key, or None when it could not be made.
     """
     listed = "".join(f"{name}_, " for name in names)
     parts = [_key(f"{n}_", c) for n, c in zip(names, checkers, strict=True)]

@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ktyping._backends import asks_instance, has_own_facts, traced_backend
+from ktyping._backends import (
+    asks_instance,
+    has_own_facts,
+    traced_backend,
+    traced_kind,
+)
 from ktyping._checker import ARRAY, CLASS, Checker
 from ktyping._hypothesis import Hypotheses
 from ktyping._source import PLAIN_CLASSES, always_array
@@ -47,13 +52,33 @@ class Verdicts:
     Attributes:
       known: Key -> verdict; the generated look-up reads it without asking here.
       slots: (index of the argument, checker) of what a verdict depends on.
+      traced: Key of the generated look-up, what tracers stand for -> verdict.
     """
 
-    __slots__ = ("known", "slots")
+    __slots__ = ("known", "slots", "traced")
 
     def __init__(self, slots: Sequence[tuple[int, Checker]] = ()):
         self.known: dict[Any, Entry] = {}
+        self.traced: dict[Any, Entry] = {}
         self.slots = [(n, c) for n, c in slots if c.depends in (CLASS, ARRAY)]
+
+    def traced_key(self, flat: Any, args: tuple[Any, ...]) -> Any:
+        """Returns the key of a call with tracers; None if there is no such key.
+
+        The generated look-up knows their classes only, which is not enough.
+        """
+        values = [args[index] for index, _ in self.slots]
+        kinds = tuple(traced_kind(v) for v in values if asks_instance(type(v)))
+        key = (flat, kinds)
+        return key if kinds and flat is not None and _is_hashable(key) else None
+
+    def remember_traced(self, key: Any, entry: Entry) -> None:
+        """Notes a verdict under the key of a call with tracers."""
+        if key is None:
+            return
+        if len(self.traced) >= MAX_VERDICTS:
+            self.traced.clear()
+        self.traced[key] = entry
 
     def key(self, args: tuple[Any, ...]) -> Any:
         """Returns what the verdict depends on; None when it cannot be told."""
@@ -116,6 +141,13 @@ def _is_hashable(key: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def traced_result_key(flat: Any, result: Any) -> Any:
+    """Returns the key of a returned tracer; None for other values."""
+    if flat is None or not asks_instance(type(result)):
+        return None
+    return flat, traced_kind(result)
 
 
 def key_of(value: Any, checker: Checker) -> tuple[Any, ...] | None:
