@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from konfig._const import Const
 from konfig._errors import KonfigError, short
 from konfig._paths import Parts, format_path
 from konfig._placeholder import Placeholder
@@ -28,6 +29,7 @@ _STYLE = """<style>
 [data-jp-theme-light=true] .konfig,[data-theme=light] .konfig,.vscode-light .konfig{
 --konfig-call:#0550ae;--konfig-text:#0a6847;--konfig-ref:#8250df;--konfig-miss:#b35900}
 .konfig ul{list-style:none;margin:0;padding-left:1.4em;border-left:1px solid #8884}
+.konfig li>details{display:inline-block;vertical-align:top}
 .konfig summary{cursor:pointer}.konfig li>span.konfig-key{opacity:.75}
 .konfig .konfig-call{color:var(--konfig-call);font-weight:600}
 .konfig .konfig-text{color:var(--konfig-text)}
@@ -104,6 +106,8 @@ class _Writer:
         if isinstance(value, Placeholder):
             kind = "miss" if value.is_missing else "ref"
             return _span(kind, short(value, 200))
+        if isinstance(value, Const):
+            return _span("call", name_of(value.__const__))
         if isinstance(value, str):
             return _span("text", short(value, 200))
         return escape(short(value, 200))
