@@ -31,11 +31,21 @@ _MAX_NAMES = 2000
 
 
 class Match(NamedTuple):
-    """A place that a pattern names; the root has no parent."""
+    """A place that a pattern names; the root has no parent.
+
+    A place that is only to be made has the value `MISSING`; `missing` are then the
+    names below `part` for which there are no dicts yet.
+    """
 
     parts: Parts
     parent: Any
     value: Any
+    missing: Parts = ()
+
+    @property
+    def part(self) -> Part:
+        """What the parent calls the place."""
+        return self.parts[-1 - len(self.missing)]
 
 
 def matches(
@@ -55,7 +65,7 @@ def matches_below(
     """The same, from a place on."""
     search = _Search([], step)
     try:
-        search.collect(*at, pattern)
+        search.collect(at.parts, at.parent, at.value, pattern)
     except RecursionError:
         raise nesting_error() from None
     # A second `**` finds places again.

@@ -102,12 +102,12 @@ def update(
         return _new_value(value_or_fn, obj)
     refuse_subtree(pattern)
     targets = settable_targets(obj, pattern, create=False)
-    lacks_old = callable(value_or_fn) and any(t.old is MISSING for t in targets)
+    lacks_old = callable(value_or_fn) and any(t.value is MISSING for t in targets)
     if lacks_old or not targets:
         if missing_ok and not lacks_old:
             return obj
         raise no_target_error(obj, pattern)
-    return _rebuild(obj, [(t.parts, _new_value(value_or_fn, t.old)) for t in targets])
+    return _rebuild(obj, [(t.parts, _new_value(value_or_fn, t.value)) for t in targets])
 
 
 def _new_value(value_or_fn: Any, old: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 from kontext._adapters import adapter_of
 from kontext._errors import PathLookupError, PathTypeError
@@ -18,36 +18,20 @@ from kontext._match import (
     outermost,
 )
 from kontext._nodes import Kind, has_child, kind_of, read_part
-from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts, Wildcard, has_wildcard
+from kontext._parts import DOUBLE_STAR, MISSING, Parts, Wildcard, has_wildcard
 from kontext._read import lookup_error, read
 from kontext._rebuild import computed_error
 
 
-class Target(NamedTuple):
-    """A place to change: where it hangs, and what is there now.
-
-    `missing` are the names below `part` for which there are no dicts yet.
-    """
-
-    parts: Parts
-    parent: Any
-    part: Part
-    old: Any
-    missing: Parts = ()
-
-
-def existing_targets(root: Any, pattern: Parts) -> list[Target]:
+def existing_targets(root: Any, pattern: Parts) -> list[Match]:
     """The places that `pattern` names, without those inside of another one."""
     if not has_wildcard(pattern):
         target = _place(Match((), None, root), pattern, create=False)
-        return [] if target is None or target.old is MISSING else [target]
-    return [
-        Target(match.parts, match.parent, match.parts[-1], match.value)
-        for match in outermost([m for m in matches(root, pattern) if m.parts])
-    ]
+        return [] if target is None or target.value is MISSING else [target]
+    return outermost([match for match in matches(root, pattern) if match.parts])
 
 
-def settable_targets(root: Any, pattern: Parts, *, create: bool) -> list[Target]:
+def settable_targets(root: Any, pattern: Parts, *, create: bool) -> list[Match]:
     """The places a value can be set at: existing ones, and new keys of mappings.
 
     A path without wildcards may name a new key; behind a `*` that takes `create`,
@@ -61,19 +45,19 @@ def settable_targets(root: Any, pattern: Parts, *, create: bool) -> list[Target]
     return existing_targets(root, pattern)
 
 
-def _created_targets(root: Any, pattern: Parts) -> Iterator[Target]:
+def _created_targets(root: Any, pattern: Parts) -> Iterator[Match]:
     last = max(i for i, part in enumerate(pattern) if type(part) is Wildcard)
     for at in matches(root, pattern[: last + 1]):
         found = False
         for match in matches_below(at, pattern[last + 1 :]):
             found = True
-            yield Target(match.parts, match.parent, match.parts[-1], match.value)
+            yield match
         target = None if found else _place(at, pattern[last + 1 :], create=True)
         if target is not None:
             yield target
 
 
-def _place(at: Match, path: Parts, *, create: bool) -> Target | None:
+def _place(at: Match, path: Parts, *, create: bool) -> Match | None:
     """The place of a path without wildcards, if it exists or can be made."""
     parts, node = at.parts, at.value
     for depth, wanted in enumerate(path):
@@ -83,10 +67,10 @@ def _place(at: Match, path: Parts, *, create: bool) -> Target | None:
         if child is MISSING:
             names_only = all(type(name) is str for name in (part, *rest))
             if is_open(node) and (not rest or (create and names_only)):
-                return Target((*parts, part, *rest), node, part, MISSING, rest)
+                return Match((*parts, part, *rest), node, MISSING, rest)
             return None
         if not rest:
-            return Target((*parts, part), node, part, child)
+            return Match((*parts, part), node, child)
         parts, node = (*parts, part), child
     return None
 
@@ -125,7 +109,7 @@ def refuse_subtree(pattern: Parts) -> None:
         )
 
 
-def refuse_fixed(target: Target) -> None:
+def refuse_fixed(target: Match) -> None:
     """Raises if the parent of a place cannot be changed."""
     if _is_fixed(target.parent):
         raise immutable_error(target)
@@ -137,7 +121,7 @@ def refuse_fixed(target: Target) -> None:
         raise computed_error(target.parent, target.part)
 
 
-def refuse_copies(root: Any, targets: list[Target]) -> None:
+def refuse_copies(root: Any, targets: list[Match]) -> None:
     """Raises for places in a node that is made anew when it is read.
 
     Such are slices of a list, and what some properties give: a value that is set in
@@ -156,7 +140,7 @@ def refuse_copies(root: Any, targets: list[Target]) -> None:
             )
 
 
-def immutable_error(target: Target) -> PathTypeError:
+def immutable_error(target: Match) -> PathTypeError:
     """The error for a place whose parent cannot be changed."""
     return PathTypeError(
         f"cannot change {format_parts(target.parts)!r} in place: "

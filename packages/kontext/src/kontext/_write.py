@@ -7,10 +7,10 @@ from typing import Any
 from kontext._adapters import adapter_of
 from kontext._errors import PathTypeError
 from kontext._format import format_parts
+from kontext._match import Match
 from kontext._nodes import Kind, kind_of
 from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts
 from kontext._targets import (
-    Target,
     immutable_error,
     nested,
     no_target_error,
@@ -41,23 +41,23 @@ def set_places(
     return [format_parts(target.parts) for target in targets]
 
 
-def set_all(targets: list[Target], value: Any) -> None:
+def set_all(targets: list[Match], value: Any) -> None:
     """Sets every target to `value`.
 
     Raises:
       PathTypeError: If the parent of a target is immutable; nothing is written.
     """
+    if all(type(t.parent) is dict and not t.missing for t in targets):
+        # The usual case, in which no write can fail.
+        for target in targets:
+            target.parent[target.parts[-1]] = value
+        return
     for target in targets:
-        if type(target.parent) is not dict:
-            refuse_fixed(target)
-            _refuse_other_length(target, value)
+        refuse_fixed(target)
+        _refuse_other_length(target, value)
     written = []
     try:
         for target in targets:
-            if type(target.parent) is dict and not target.missing:
-                target.parent[target.part] = value
-                written.append((target, target.old))
-                continue
             old = _kept(target)
             _set(target, value)
             written.append((target, old))
@@ -68,7 +68,7 @@ def set_all(targets: list[Target], value: Any) -> None:
         raise
 
 
-def delete_all(targets: list[Target]) -> None:
+def delete_all(targets: list[Match]) -> None:
     """Removes every target.
 
     Raises:
@@ -89,7 +89,7 @@ def _has_items(node: Any, part: Part) -> bool:
     return True
 
 
-def _set(target: Target, value: Any) -> None:
+def _set(target: Match, value: Any) -> None:
     try:
         _set_child(target.parent, target.part, nested(target.missing, value))
     except AttributeError as error:
@@ -116,26 +116,26 @@ def _delete_child(node: Any, part: Part) -> None:
         delattr(node, part)
 
 
-def _kept(target: Target) -> Any:
+def _kept(target: Match) -> Any:
     """The old value, safe from the write: a part of an array is a view of it."""
-    if kind_of(type(target.parent)) is Kind.ARRAY and hasattr(target.old, "copy"):
-        return target.old.copy()
-    return target.old
+    if kind_of(type(target.parent)) is Kind.ARRAY and hasattr(target.value, "copy"):
+        return target.value.copy()
+    return target.value
 
 
-def _take_back(target: Target, old: Any) -> None:
+def _take_back(target: Match, old: Any) -> None:
     if old is MISSING:
         _delete_child(target.parent, target.part)
     else:
         _set_child(target.parent, target.part, old)
 
 
-def _refuse_other_length(target: Target, value: Any) -> None:
+def _refuse_other_length(target: Match, value: Any) -> None:
     """A slice takes as many items as it has, so that no other index moves."""
     is_list = kind_of(type(target.parent)) is Kind.SEQUENCE
     if not is_list or type(target.part) is not slice:
         return
-    wanted = len(target.old)
+    wanted = len(target.value)
     given = len(value) if hasattr(value, "__len__") else None
     if given != wanted:
         got = type(value).__name__ if given is None else f"{given} items"
@@ -145,7 +145,7 @@ def _refuse_other_length(target: Target, value: Any) -> None:
         )
 
 
-def _refuse_undeletable(target: Target) -> None:
+def _refuse_undeletable(target: Match) -> None:
     cls = type(target.parent)
     has_fields = hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__")
     is_field = has_fields and not _has_items(target.parent, target.part)
