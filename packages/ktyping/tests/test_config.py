@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from typing import TypedDict
 
 import pytest
 
@@ -14,6 +15,7 @@ from ktyping import (
     check_type,
     config,
     dim,
+    matches,
     shape,
     typechecked,
 )
@@ -136,3 +138,56 @@ def test_a_wrong_variable_is_refused_by_name():
     done = run("from ktyping import typechecked", KTYPING="maybe")
     assert done.returncode == 1
     assert "KTYPING got the mode 'maybe'" in done.stderr
+
+
+@pytest.fixture
+def settings():
+    yield config.set
+    config.set(containers="sample", extra_keys="refuse")
+
+
+@pytest.mark.parametrize(
+    ("setting", "refused"),
+    [("sample", {0, 4}), ("first", {0}), ("all", {0, 1, 2, 3, 4})],
+)
+def test_which_items_of_a_collection_are_checked_can_be_chosen(
+    settings, setting, refused
+):
+    settings(containers=setting)
+    found = set()
+    for index in range(5):
+        value = [str(index) if n == index else n for n in range(5)]
+        assert matches(tuple(value), tuple[int, ...]) is (index not in refused)
+        found |= set() if matches(value, list[int]) else {index}
+    assert found == refused
+
+
+def test_with_arrays_in_them_all_items_are_checked_unless_the_first_is_asked(settings):
+    bad = {"a": (1,), "b": (1,), "c": (2,)}
+    kinds = [(bad, dict[str, Shape["n"]]), ([*bad.values()], list[Shape["n"]])]
+    for value, kind in kinds:
+        assert not matches(value, kind)
+    settings(containers="first")
+    for value, kind in kinds:
+        assert matches(value, kind)
+
+
+class Settings(TypedDict):
+    """One key."""
+
+    size: int
+
+
+def test_keys_that_a_typed_dict_does_not_name_can_be_allowed(settings):
+    value = {"size": 3, "more": 4}
+    assert not matches(value, Settings)
+    settings(extra_keys="allow")
+    assert matches(value, Settings) and not matches({"more": 4}, Settings)
+
+
+def test_a_setting_that_does_not_exist_is_refused_and_sets_nothing(settings):
+    with pytest.raises(ValueError, match="sample, first, all"):
+        settings("off", containers="some")
+    with pytest.raises(ValueError, match="refuse, allow"):
+        settings(extra_keys="maybe")
+    assert config.mode == "on"

@@ -226,3 +226,22 @@ def test_a_reference_is_no_array_although_its_tracer_has_a_shape_and_a_dtype():
         return x
 
     jax.jit(run)(jnp.zeros(3))
+
+
+def test_under_shard_map_the_check_sees_the_shapes_of_a_shard():
+    seen = []
+
+    @typechecked
+    def body(x: Float["n d"], y: Float["d"]) -> Float["n d"]:
+        seen.append(dict(dim))
+        return x * y
+
+    mesh = jax.sharding.Mesh(jax.devices()[:1], ("data",))
+    spec = jax.sharding.PartitionSpec
+    mapped = jax.shard_map(
+        body, mesh=mesh, in_specs=(spec("data"), spec()), out_specs=spec("data")
+    )
+    assert mapped(jnp.ones((4, 3)), jnp.ones(3)).shape == (4, 3)
+    assert seen[0] == {"n": 4, "d": 3}
+    with pytest.raises(KTypeCheckError):
+        mapped(jnp.ones((4, 3)), jnp.ones(4))

@@ -15,7 +15,7 @@ from ktyping._blame import Item, blame, match_all
 from ktyping._block import Block, BlockOrigin
 from ktyping._check import checker_for
 from ktyping._checker import Checker, Trial
-from ktyping._classes import wrap_dataclass
+from ktyping._classes import has_fields, wrap_class
 from ktyping._config import MODES, config
 from ktyping._errors import (
     ShapeError,
@@ -53,7 +53,8 @@ def typechecked(
     """Checks arguments and results against their annotations.
 
     It decorates functions, methods, class and static methods, properties,
-    generators and coroutines of every kind, and dataclasses.
+    generators and coroutines of every kind, and dataclasses, NamedTuples and classes
+    of attrs. Of a callable object it gives the checked `__call__`.
     `with typechecked():` opens a scope for `check_type` and `dim` in a block.
 
     Args:
@@ -108,11 +109,22 @@ def _decorate(
         made = functools.cached_property(again(target.func))
         made.__doc__ = target.__doc__
         return made
-    if hasattr(target, "__dataclass_fields__") and builtins.isinstance(target, type):
-        return wrap_dataclass(target, mode=mode, frame=frame)
+    if builtins.isinstance(target, type) and has_fields(target):
+        return wrap_class(target, mode=mode, frame=frame)
     if inspect.isfunction(target):
         return wrap_function(target, new_scope=new_scope, mode=mode, frame=frame)
+    if _is_callable_object(target):
+        return again(type(target).__call__).__get__(target)
     raise TypeError(_unsupported(target))
+
+
+def _is_callable_object(target: Any) -> bool:
+    # A jitted function has no `__call__` written in Python, or a `lower`: there the
+    # check belongs under jit.
+    if builtins.isinstance(target, type) or not callable(target):
+        return False
+    call = type(target).__call__
+    return inspect.isfunction(call) and not hasattr(target, "lower")
 
 
 def _wraps_anyway(always: bool, module: str | None) -> bool:
@@ -131,8 +143,8 @@ def _decorate_property(target: property, again: Callable[[Any], Any]) -> propert
 
 def _unsupported(target: Any) -> str:
     name = getattr(target, "__qualname__", type(target).__qualname__)
-    advice = "It takes functions, methods, properties, generators, coroutines "
-    advice += "and dataclasses."
+    advice = "It takes functions, methods, properties, generators, coroutines, "
+    advice += "dataclasses and NamedTuples."
     if hasattr(target, "lower") and hasattr(target, "__wrapped__"):
         advice = "Put typechecked under jit: `@jax.jit` above, `@typechecked` below."
     elif builtins.isinstance(target, type):

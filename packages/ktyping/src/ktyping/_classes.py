@@ -1,4 +1,4 @@
-"""Wraps dataclasses: the fields of every new instance are checked together."""
+"""Wraps classes of fields: those of every new instance are checked together."""
 
 import functools
 from collections.abc import Callable
@@ -11,11 +11,47 @@ from ktyping._checker import Trial
 from ktyping._config import config
 from ktyping._hints import class_names
 from ktyping._hypothesis import EMPTY
-from ktyping._records import DataclassCheck, checked_dataclasses, dataclass_fields
+from ktyping._records import DataclassCheck, checked_dataclasses, field_names
 from ktyping._report import Context, make_error, warn_mismatch
 
 _checks: dict[type, DataclassCheck] = {}
 _MARK = "__ktyping_init__"
+
+
+def has_fields(cls: type) -> bool:
+    """Whether a class is a dataclass, a NamedTuple or a class of attrs."""
+    if issubclass(cls, tuple):
+        return hasattr(cls, "_fields")
+    return hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__")
+
+
+def wrap_class(cls: type, *, mode: str | None, frame: FrameType | None) -> type:
+    """Makes every new instance of a class of fields check them."""
+    if not issubclass(cls, tuple):
+        return wrap_dataclass(cls, mode=mode, frame=frame)
+    if cls not in checked_dataclasses:
+        checked_dataclasses[cls] = class_names(cls, frame)
+        _wrap_named_tuple(cls, mode)
+    return cls
+
+
+def _wrap_named_tuple(cls: Any, mode: str | None) -> None:
+    # `_replace` makes its copy by `_make`.
+    new, make = cls.__new__, cls._make
+
+    @functools.wraps(new)
+    def __new__(klass: type, *args: Any, **kwargs: Any) -> Any:
+        made = new(klass, *args, **kwargs)
+        check_instance(made, mode)
+        return made
+
+    @functools.wraps(make)
+    def _make(klass: type, iterable: Any) -> Any:
+        made = make.__func__(klass, iterable)
+        check_instance(made, mode)
+        return made
+
+    cls.__new__, cls._make = __new__, classmethod(_make)
 
 
 def wrap_dataclass(cls: type, *, mode: str | None, frame: FrameType | None) -> type:
@@ -91,7 +127,7 @@ def _check_of(cls: type) -> DataclassCheck:
 
 
 def _error(check: DataclassCheck, value: Any) -> Exception:
-    names = dataclass_fields(type(value))
+    names = field_names(type(value))
     fields = {name: getattr(value, name, None) for name in names}
     items = [
         Item(name, fields[name], checker)
@@ -100,5 +136,5 @@ def _error(check: DataclassCheck, value: Any) -> Exception:
     ]
     trial = Trial({"self": value, **fields})
     verdict = blame(items, (EMPTY,), trial)
-    context = Context("field", fields, f"dataclass {type(value).__qualname__}")
+    context = Context("field", fields, f"class {type(value).__qualname__}")
     return make_error(items[verdict.index], verdict, context)

@@ -10,7 +10,11 @@ from ktyping._errors import KTypingError
 
 MODES = ("on", "warn", "dims", "off")
 VARIABLE = "KTYPING"
-POLICIES = ("convert", "warn", "error", "ignore")
+CHOICES = {
+    "jaxtyping": ("convert", "warn", "error", "ignore"),
+    "containers": ("sample", "first", "all"),
+    "extra_keys": ("refuse", "allow"),
+}
 
 OVERRIDE: ContextVar[str | None] = ContextVar("ktyping_mode", default=None)
 _PREFIX = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -42,6 +46,10 @@ class Config:
         warned about once and accepts every value.
       jaxtyping: What to do with annotations of jaxtyping: `convert`, `warn` (convert
         and warn), `error`, or `ignore` (they accept every value).
+      containers: Which items of a collection are checked: `sample` (with arrays in
+        them the first 1000, otherwise the first and the last), `first`, or `all`.
+      extra_keys: Whether a dict may have keys that its TypedDict does not name:
+        `refuse` or `allow`.
     """
 
     __slots__ = (
@@ -49,6 +57,8 @@ class Config:
         "_mode",
         "_modules",
         "_rules",
+        "containers",
+        "extra_keys",
         "jaxtyping",
         "off_at_import",
         "strict",
@@ -62,6 +72,8 @@ class Config:
         self.off_at_import = mode == "off"
         self.strict = False
         self.jaxtyping = "convert"
+        self.containers = "sample"
+        self.extra_keys = "refuse"
 
     @property
     def mode(self) -> str:
@@ -79,6 +91,8 @@ class Config:
         *,
         strict: bool | None = None,
         jaxtyping: str | None = None,
+        containers: str | None = None,
+        extra_keys: str | None = None,
     ) -> None:
         """Sets what is given, for the process.
 
@@ -87,17 +101,31 @@ class Config:
           strict: Whether an annotation that cannot be read is an error.
           jaxtyping: `convert`, `warn`, `error` or `ignore`; it counts for functions
             that are not called yet.
+          containers: `sample`, `first` or `all`.
+          extra_keys: `refuse` or `allow`.
+
+        Raises:
+          ValueError: When a value is none of these; nothing is set then.
         """
-        if jaxtyping is not None and jaxtyping not in POLICIES:
-            raise ModeError(
-                f"config.set got jaxtyping={jaxtyping!r}.\n"
-                f"It is one of {', '.join(POLICIES)}."
-            )
+        given = {
+            "jaxtyping": jaxtyping,
+            "containers": containers,
+            "extra_keys": extra_keys,
+        }
+        given = {name: value for name, value in given.items() if value is not None}
+        for name, value in given.items():
+            if value not in CHOICES[name]:
+                raise ModeError(
+                    f"config.set got {name}={value!r}.\n"
+                    f"It is one of {', '.join(CHOICES[name])}."
+                )
         if mode is not None:
             self._mode = _checked(mode, "config.set")
             self._update()
-        self.strict = self.strict if strict is None else strict
-        self.jaxtyping = self.jaxtyping if jaxtyping is None else jaxtyping
+        if strict is not None:
+            self.strict = strict
+        for name, value in given.items():
+            setattr(self, name, value)
 
     @contextmanager
     def override(self, mode: str) -> Generator[None, None, None]:
@@ -179,7 +207,7 @@ def _checked(mode: str, where: str) -> str:
 
 
 class ModeError(KTypingError, ValueError):
-    """A mode that does not exist."""
+    """A setting that does not exist."""
 
 
 config = Config(os.environ.get(VARIABLE) or "on")

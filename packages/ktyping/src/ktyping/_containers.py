@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from ktyping._checker import Checker, Trial
+from ktyping._config import config
 from ktyping._failure import summary
 from ktyping._hypothesis import Hypotheses
 
@@ -16,7 +17,8 @@ class EachItem(Checker):
     """A collection of one kind of item.
 
     Of items with arrays the first 1000 are checked, of others the first and the
-    last: arrays are few and matter, other items can be millions.
+    last: arrays are few and matter, other items can be millions. `config.containers`
+    chooses otherwise.
     """
 
     __slots__ = ("cls", "has_arrays", "item")
@@ -38,9 +40,10 @@ class EachItem(Checker):
 
     def _selected(self, value: Any) -> Iterator[tuple[Any, Any]]:
         if not isinstance(value, collections.abc.Sequence):
-            yield from ((f"item {n}", v) for n, v in enumerate(islice(value, 2)))
-        elif self.has_arrays or len(value) <= 2:
-            yield from enumerate(islice(value, CONTAINER_LIMIT))
+            shown = islice(value, _limit(self.has_arrays))
+            yield from ((f"item {n}", v) for n, v in enumerate(shown))
+        elif config.containers != "sample" or self.has_arrays or len(value) <= 2:
+            yield from enumerate(islice(value, _limit(True)))
         else:
             yield 0, value[0]
             yield len(value) - 1, value[-1]
@@ -112,8 +115,7 @@ class KeysAndValues(Checker):
         """Accepts a mapping whose keys and values fit."""
         if not isinstance(value, self.cls):
             return _wrong_class(self, value, where, trial)
-        limit = CONTAINER_LIMIT if self.has_arrays else 2
-        for key, item in islice(value.items(), limit):
+        for key, item in islice(value.items(), _limit(self.has_arrays)):
             path = f"{where}[{key!r}]"
             hypotheses = self.keys.match(key, f"key {path}", hypotheses, trial)
             hypotheses = hypotheses and self.values.match(item, path, hypotheses, trial)
@@ -123,6 +125,12 @@ class KeysAndValues(Checker):
 
     def __repr__(self) -> str:
         return f"{self.cls.__name__}[{self.keys!r}, {self.values!r}]"
+
+
+def _limit(has_arrays: bool) -> int | None:
+    """Returns how many items are checked; None for all."""
+    sample = CONTAINER_LIMIT if has_arrays else 2
+    return {"first": 1, "all": None}.get(config.containers, sample)
 
 
 def _wrong_class(checker: Checker, value: Any, where: str, trial: Trial) -> Hypotheses:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ktyping._checker import Checker, Trial
+from ktyping._config import config
 from ktyping._failure import summary
 from ktyping._hints import Unresolved, module_names, resolve
 from ktyping._hypothesis import EMPTY, Hypotheses
@@ -124,7 +125,7 @@ class DataclassCheck(_Fields):
     ) -> Hypotheses:
         """Matches the fields, in a scope of their own unless one is given."""
         prefix = f"{where}." if where else ""
-        fields = dataclass_fields(type(value))
+        fields = field_names(type(value))
         values = {name: getattr(value, name) for name in fields if hasattr(value, name)}
         inner = Trial({"self": value, **values}, trial.failures)
         for name, checker in self.checkers().items():
@@ -135,9 +136,13 @@ class DataclassCheck(_Fields):
         return own
 
 
-def dataclass_fields(cls: type) -> tuple[str, ...]:
-    """Returns the names of the fields of a dataclass."""
-    return tuple(getattr(cls, "__dataclass_fields__", {}))
+def field_names(cls: type) -> tuple[str, ...]:
+    """Returns the names of the fields of a dataclass, NamedTuple or attrs class."""
+    if hasattr(cls, "__dataclass_fields__"):
+        return tuple(cls.__dataclass_fields__)
+    if hasattr(cls, "__attrs_attrs__"):
+        return tuple(attribute.name for attribute in cls.__attrs_attrs__)
+    return tuple(getattr(cls, "_fields", ()))
 
 
 class TypedDictCheck(_Fields):
@@ -155,7 +160,8 @@ class TypedDictCheck(_Fields):
             return self.wrong_class(value, where, trial)
         required, allowed = self.keys()
         missing = sorted(required - value.keys())
-        extra = sorted(map(repr, value.keys() - allowed))
+        refused = value.keys() - allowed if config.extra_keys == "refuse" else ()
+        extra = sorted(map(repr, refused))
         if missing or extra:
             parts = (
                 [f"missing keys: {', '.join(map(repr, missing))}"] if missing else []
