@@ -42,6 +42,10 @@ def test_nodes_are_found_by_target_and_pattern():
         "b.c.inner": cfg.b.c.inner
     }
     assert konfig.select(cfg, "nope.*") == {}
+    cfg.need, cfg.m = konfig.required(int), cfg.ref.n
+    assert list(konfig.select(cfg, target=T.Dense)) == ["a", "b.c", "l[1]"]
+    assert konfig.select(cfg, "m") == {"m": 3}
+    assert repr(konfig.select(cfg, "need")["need"]) == "<required int>"
     with pytest.raises(konfig.ConfigTypeError):
         konfig.select(cfg, target=3)
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from konfig._access import assign, change, child, glob_paths
+from konfig._access import assign, change, glob_paths
 from konfig._const import Const, dotted
 from konfig._convert import convert
 from konfig._copy import deepcopy
-from konfig._errors import ConfigKeyError, ConfigTypeError, short
+from konfig._errors import ConfigKeyError, ConfigTypeError, KonfigError, short
 from konfig._keys import count_positional, is_call
 from konfig._node import ConfigDict
 from konfig._paths import Parts, format_path, parse
 from konfig._proxy import Proxy, qualname_of
+from konfig._ref_eval import read
 from konfig._signature import parameters_of
 from konfig._target import canonical_name
 from konfig._tree import TARGET, Node, walk
@@ -28,10 +29,11 @@ def select(cfg: Any, pattern: str = "**", *, target: Any = None) -> dict[str, An
       target: Only calls of this target: `"flax.linen:Dense"`, `"flax.linen.*"` for what
         lies in a module or below, a class, or a proxy.
     """
+    found = {parts: _stored(cfg, parts) for parts in glob_paths(cfg, pattern)}
     return {
-        format_path(parts): _at(cfg, parts)
-        for parts in glob_paths(cfg, pattern)
-        if target is None or _calls(_at(cfg, parts), target)
+        format_path(parts): _value(stored)
+        for parts, stored in found.items()
+        if target is None or _calls(stored, target)
     }
 
 
@@ -55,7 +57,7 @@ def replace(
     found = [parse(path) for path in select(result, pattern, target=target)]
     made: dict[int, tuple[Any, Any]] = {}
     for parts in sorted(found, key=len, reverse=True):
-        value = _at(result, parts)
+        value = _value(_stored(result, parts))
         known = made.get(id(value)) if isinstance(value, Node) else None
         after = fn(value) if known is None else known[1]
         if isinstance(value, Node):
@@ -119,10 +121,22 @@ def _grown(value: Any, above: Parts) -> Any:
     return [items[index] for index in range(len(items))]
 
 
-def _at(cfg: Any, parts: Parts) -> Any:
+def _stored(cfg: Any, parts: Parts) -> Any:
     for key in parts:
-        cfg = child(cfg, key)
+        if isinstance(cfg, Node):
+            cfg = cfg._konfig_fields[key]
+        else:
+            kind: Any = list if isinstance(cfg, list) else tuple
+            cfg = kind.__getitem__(cfg, key)
     return cfg
+
+
+def _value(stored: Any) -> Any:
+    """What a stored value reads as; itself where it has no value yet."""
+    try:
+        return read(stored)
+    except KonfigError:
+        return stored
 
 
 def _assigner(value: Any) -> Callable[[Any, Any], Any]:
