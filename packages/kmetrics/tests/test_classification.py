@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kmetrics
-from kmetrics import Accuracy
+from kmetrics import Accuracy, BinaryAccuracy
 
 LOGITS = np.array(
     [
@@ -140,3 +140,15 @@ def test_labels_that_do_not_fit_the_logits_are_refused():
         accuracy(LOGITS, LABELS[:4])
     with pytest.raises(TypeError, match="labels"):
         accuracy(LOGITS, LABELS.astype(np.float32))
+
+
+@pytest.mark.spec("kmetrics-50")
+def test_binary_answers_with_a_mask_that_can_be_bound():
+    scores = np.float32([0.1, 0.4, 0.35, 0.8, 0.65, 0.9, 0.5, 0.5])
+    labels = np.array([0, 0, 1, 1, 0, 1, 1, 0])
+    context = {"s": scores, "y": labels, "m": np.arange(8) < 4}
+    metric = BinaryAccuracy(logits="s", labels="y", threshold=0.5)
+    assert metric(context) == 0.625
+    assert metric.replace(mask="m")(context) == 0.75
+    nan = np.float32([np.nan, np.nan])
+    assert BinaryAccuracy()(logits=nan, labels=np.array([0, 1])) == 0

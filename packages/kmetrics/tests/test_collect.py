@@ -224,6 +224,21 @@ SHIPPED = {
     "std": kmetrics.Std(values="batch.x"),
     "norm": kmetrics.Norm(tensor="batch.z"),
     "concat": kmetrics.Norm(tensor="batch.z", aggregation="concat"),
+    "binary": kmetrics.BinaryAccuracy(logits="batch.x", labels="batch.a"),
+    "fbeta": kmetrics.FBeta(logits="batch.z", labels="batch.y"),
+    "auc": kmetrics.RocAuc(logits="batch.z", labels="batch.y"),
+    "binned": kmetrics.RocAuc(logits="batch.z", labels="batch.y", method="binned"),
+    "ap": kmetrics.AveragePrecision(logits="batch.z", labels="batch.y"),
+    "brier": kmetrics.Brier(logits="batch.z", labels="batch.y"),
+    "ece": kmetrics.CalibrationError(logits="batch.z", labels="batch.y"),
+    "perplexity": kmetrics.Perplexity(logits="batch.z", labels="batch.y"),
+    "grouped": kmetrics.Grouped(
+        metric=kmetrics.Mean(values="batch.x"), by="batch.a", groups=2, other=None
+    ),
+    "ci": kmetrics.WithCi(metric=kmetrics.Accuracy(logits="batch.z", labels="batch.y")),
+    "boot": kmetrics.Bootstrap(
+        metric=kmetrics.Mean(values="batch.x"), ids="batch.y", n=20
+    ),
     "l1": losses.L1(preds="batch.x", targets="batch.t"),
     "l2": losses.L2(preds="batch.x", targets="batch.t"),
     "huber": losses.Huber(preds="batch.x", targets="batch.t"),
@@ -254,6 +269,7 @@ def test_padding_of_any_content_changes_no_shipped_metric(garbage):
         for name, x in batch.items()
     }
     batch["y"], padded["y"] = np.array([0, 1, 2, 1]), np.array([0, 1, 2, 1, -9, 99])
+    batch["a"], padded["a"] = np.array([0, 1, 1, 0]), np.array([0, 1, 1, 0, 1, 7])
     collection = kmetrics.Collection(SHIPPED)
     mask = np.arange(6) < 4
     expected = collection.compute(SHIPPED_STATES({"batch": batch}))

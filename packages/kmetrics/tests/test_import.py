@@ -11,7 +11,6 @@ import json, sys, time
 import jax, jax.numpy
 before, start = set(sys.modules), time.process_time()
 import kmetrics
-from kmetrics import classification, losses, statistics, testing, wrappers
 for name in kmetrics.__all__:
     getattr(kmetrics, name)
 spent = time.process_time() - start

@@ -17,7 +17,7 @@ def batches(**shapes):
     return [
         {
             name: RNG.integers(0, 3, (n, *shape))
-            if name == "labels"
+            if name in ("labels", "by", "ids")
             else RNG.normal(size=(n, *shape)).astype(np.float32)
             for name, shape in shapes.items()
         }
@@ -32,6 +32,36 @@ CASES = {
     "std": (kmetrics.Std(ddof=1), batches(values=())),
     "norm": (kmetrics.Norm(), batches(tensor=(5,))),
     "skip": (kmetrics.SkipIfMissing(metric=kmetrics.Mean()), batches(values=())),
+    "binary": (kmetrics.BinaryAccuracy(), batches(logits=(), labels=())),
+    "tree_map": (
+        kmetrics.TreeMap(metric=kmetrics.Mean()),
+        [{"values": batch} for batch in batches(a=(2,), b=())],
+    ),
+    "tree_reduce": (
+        kmetrics.TreeReduce(metric=kmetrics.Mean()),
+        [{"values": batch} for batch in batches(a=(2,), b=())],
+    ),
+    "grouped": (
+        kmetrics.Grouped(metric=kmetrics.Mean(), groups=3),
+        batches(values=(), by=()),
+    ),
+    "bootstrap": (
+        kmetrics.Bootstrap(metric=kmetrics.Mean(), n=5),
+        batches(values=(), ids=()),
+    ),
+    "with_ci": (
+        kmetrics.WithCi(metric=kmetrics.Accuracy()),
+        batches(logits=(3,), labels=()),
+    ),
+    "binned": (
+        kmetrics.RocAuc(method="binned", bins=8),
+        batches(logits=(3,), labels=()),
+    ),
+    **{
+        name: (getattr(kmetrics, name)(), batches(logits=(3,), labels=()))
+        for module in (kmetrics.calibration, kmetrics.confusion, kmetrics.curves)
+        for name in module.__all__
+    },
     "l1": (losses.L1(), batches(preds=(2,), targets=(2,))),
     "l2": (losses.L2(weight=0.3), batches(preds=(2,), targets=(2,))),
     "huber": (losses.Huber(), batches(preds=(), targets=())),
@@ -46,12 +76,14 @@ CASES = {
 
 
 def test_every_shipped_metric_and_loss_is_among_the_cases():
+    assert all(getattr(kmetrics, module) for module in kmetrics._MODULES)
     tested = {type(metric).__name__ for metric, _ in CASES.values()}
     shipped = {
         name
-        for module in ("classification", "losses", "statistics", "wrappers")
-        for name in getattr(kmetrics, module).__all__
-        if issubclass(getattr(getattr(kmetrics, module), name), kmetrics.Metric)
+        for module in map(kmetrics.__dict__.get, kmetrics._MODULES)
+        if module is not kmetrics.testing
+        for name in module.__all__
+        if issubclass(getattr(module, name), kmetrics.Metric)
     }
     assert tested == shipped
 

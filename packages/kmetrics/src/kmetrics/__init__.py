@@ -6,7 +6,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kmetrics import classification, losses, statistics, testing, wrappers
+    from kmetrics import (
+        calibration,
+        classification,
+        confusion,
+        curves,
+        losses,
+        slices,
+        statistics,
+        testing,
+        trees,
+        uncertainty,
+        wrappers,
+    )
     from kmetrics._auto import AutoState
     from kmetrics._average import AverageState
     from kmetrics._collect import Collection, total_loss
@@ -51,8 +63,24 @@ if TYPE_CHECKING:
     from kmetrics._register import state
     from kmetrics._selection import Examples, Selected
     from kmetrics._state import EmptyState, State
-    from kmetrics.classification import Accuracy
+    from kmetrics.calibration import Brier, CalibrationError, LogLoss, Perplexity
+    from kmetrics.classification import Accuracy, BinaryAccuracy
+    from kmetrics.confusion import (
+        BalancedAccuracy,
+        CohenKappa,
+        ConfusionMatrix,
+        FBeta,
+        MatthewsCorrelation,
+        MeanIoU,
+        Precision,
+        Recall,
+        Specificity,
+    )
+    from kmetrics.curves import AveragePrecision, RocAuc
+    from kmetrics.slices import Grouped
     from kmetrics.statistics import Mean, Norm, Std
+    from kmetrics.trees import TreeMap, TreeReduce
+    from kmetrics.uncertainty import Bootstrap, WithCi
     from kmetrics.wrappers import SkipIfMissing
 
 __all__ = [
@@ -93,15 +121,42 @@ __all__ = [
     "total_loss",
     # Metrics.
     "Accuracy",
+    "AveragePrecision",
+    "BalancedAccuracy",
+    "BinaryAccuracy",
+    "Bootstrap",
+    "Brier",
+    "CalibrationError",
+    "CohenKappa",
+    "ConfusionMatrix",
+    "FBeta",
+    "Grouped",
+    "LogLoss",
+    "MatthewsCorrelation",
     "Mean",
+    "MeanIoU",
     "Norm",
+    "Perplexity",
+    "Precision",
+    "Recall",
+    "RocAuc",
     "SkipIfMissing",
+    "Specificity",
     "Std",
+    "TreeMap",
+    "TreeReduce",
+    "WithCi",
     # Modules.
+    "calibration",
     "classification",
+    "confusion",
+    "curves",
     "losses",
+    "slices",
     "statistics",
     "testing",
+    "trees",
+    "uncertainty",
     "wrappers",
     # Errors.
     "EmptyMetricError",
@@ -135,12 +190,31 @@ _EXPORTS = {
     "_register": "state",
     "_selection": "Examples Selected",
     "_state": "EmptyState State",
-    "classification": "Accuracy",
+    "classification": "Accuracy BinaryAccuracy",
+    "calibration": "Brier CalibrationError LogLoss Perplexity",
+    "curves": "AveragePrecision RocAuc",
+    "slices": "Grouped",
+    "trees": "TreeMap TreeReduce",
+    "uncertainty": "Bootstrap WithCi",
+    "confusion": "BalancedAccuracy CohenKappa ConfusionMatrix FBeta "
+    "MatthewsCorrelation MeanIoU Precision Recall Specificity",
     "statistics": "Mean Norm Std",
     "wrappers": "SkipIfMissing",
 }
 _HOME = {name: module for module, names in _EXPORTS.items() for name in names.split()}
-_MODULES = ("classification", "losses", "statistics", "testing", "wrappers")
+_MODULES = (
+    "calibration",
+    "classification",
+    "confusion",
+    "curves",
+    "losses",
+    "slices",
+    "statistics",
+    "testing",
+    "trees",
+    "uncertainty",
+    "wrappers",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import kontext
@@ -89,6 +89,14 @@ class Metric:
             )
         return self.State.empty().with_parent(self)
 
+    def merge_leaves(self, states: Sequence[Any]) -> Any:
+        """The state of all leaves of a tree, from the states of each; see `TreeReduce`.
+
+        Args:
+          states: one or more states of this metric.
+        """
+        return functools.reduce(lambda a, b: a.merge(b), states)
+
     def get_state_from_context(
         self,
         context: Any,
@@ -111,7 +119,7 @@ class Metric:
         """
         inputs = kontext.resolve_from_keyed_obj(context, self, func=self.get_state)
         if mask is not None and self.reads_from(example_roots):
-            if not _accepts_mask(self.get_state):
+            if not accepts_mask(self.get_state):
                 raise MaskNotAcceptedError(
                     f"{type(self).__name__} cannot leave out the padding of a "
                     "padded batch\n  its get_state takes no argument mask\n"
@@ -193,7 +201,8 @@ def _owned(get_state: Callable[..., Any]) -> Callable[..., Any]:
     return owned
 
 
-def _accepts_mask(get_state: Callable[..., Any]) -> bool:
+def accepts_mask(get_state: Callable[..., Any]) -> bool:
+    """Whether a `get_state` takes the argument `mask`."""
     parameters = inspect.signature(get_state).parameters
     return "mask" in parameters or any(
         p.kind is p.VAR_KEYWORD for p in parameters.values()

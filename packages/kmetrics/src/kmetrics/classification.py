@@ -16,7 +16,7 @@ from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
 from ktyping import Array, Bool, Int, Real, typechecked
 
-__all__ = ["Accuracy"]
+__all__ = ["Accuracy", "BinaryAccuracy"]
 
 Ties = Literal["first", "optimistic", "pessimistic", "expected"]
 _TIES = ("first", "optimistic", "pessimistic", "expected")
@@ -108,6 +108,41 @@ class Accuracy(Metric):
                 f"Accuracy: top_k={self.top_k} with {num_classes} classes is always "
                 "right\nuse a top_k below the number of classes"
             )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class BinaryAccuracy(Metric):
+    """The share of answers, yes above a threshold, that are right.
+
+    A NaN is a wrong answer.
+
+    Attributes:
+      logits: path of real numbers `[*b]`.
+      labels: path of 0 and 1, or bools, of the same shape.
+      mask: path of bools or non-negative numbers, lined up from the left.
+      threshold: the answer is yes above it: 0 for logits, 0.5 for probabilities.
+      on_empty: the value if nothing counts: "nan", "zero", or "raise".
+    """
+
+    State = AverageState
+
+    logits: kontext.Key = kontext.REQUIRED
+    labels: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    threshold: float = 0.0
+    on_empty: OnEmpty = "nan"
+
+    @typechecked
+    def get_state(
+        self,
+        logits: Real[Array, "*b"],
+        labels: Real[Array, "*b"] | Bool[Array, "*b"],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch."""
+        logits = to_float32(logits)
+        is_right = (logits > self.threshold) == (jnp.asarray(labels) != 0)
+        return AverageState.from_values(is_right & ~jnp.isnan(logits), mask)
 
 
 @functools.partial(jax.jit, static_argnames=("top_k", "ties"), inline=True)

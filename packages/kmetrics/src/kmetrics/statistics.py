@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import jax
@@ -137,6 +138,17 @@ class Norm(Metric):
             counts = jnp.any(keep)
         whole = tuple(range(tensor.ndim))
         return AverageState.from_values(_norm(tensor, whole, self.ord), counts)
+
+    def merge_leaves(self, states: Sequence[Any]) -> Any:
+        """With aggregation "concat" the norm of all leaves as one vector."""
+        if self.aggregation == "average":
+            return super().merge_leaves(states)
+        norms = jnp.stack([state.total.hi for state in states])
+        counts = jnp.stack([state.count.hi for state in states])
+        # The number of entries that are not 0 is itself a sum over the leaves.
+        whole = jnp.sum(norms) if self.ord == 0 else _norm(norms, (0,), self.ord)
+        total = AverageState.from_values(whole, jnp.any(counts != 0))
+        return total.with_parent(self)
 
     def _axes(self, rank: int) -> tuple[int, ...]:
         axis = range(rank) if self.axis is None else self.axis

@@ -1,0 +1,85 @@
+"""Reading the inputs of classification metrics: shapes, one-hot labels, weights."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from kmetrics._masks import align_left, fill_masked
+from kmetrics._numerics import to_float32
+
+
+class Columns(NamedTuple):
+    """A classification as one or more questions with the answer yes or no.
+
+    Attributes:
+      scores: float32 `[m, n]`, higher for yes: probabilities, if the inputs tell them.
+      targets: bool `[m, n]`.
+      weights: float32 or bool `[m]`; what is 0 does not count.
+      is_multiclass: whether exactly one of the columns is right.
+    """
+
+    scores: jax.Array
+    targets: jax.Array
+    weights: jax.Array
+    is_multiclass: bool
+
+
+def class_labels(name: str, labels: Any, batch: tuple[int, ...]) -> jax.Array:
+    """Labels `[*b, 1]` or `[*b]` as `[*b]`.
+
+    Raises:
+      ValueError: they have another shape.
+    """
+    labels = jnp.asarray(labels)
+    if labels.shape not in (batch, (*batch, 1)):
+        raise ValueError(
+            f"{name}: the labels do not fit\n"
+            f"  labels {list(labels.shape)}\n"
+            f"expected {[*batch, 1]} or {list(batch)}"
+        )
+    return labels.reshape(batch)
+
+
+def example_weights(mask: Any | None, batch: tuple[int, ...]) -> jax.Array:
+    """A mask `[*b, 1]`, `[*b]` or of fewer axes as `[*b]`; all True without one."""
+    if mask is None:
+        return jnp.ones(batch, bool)
+    mask = jnp.asarray(mask)
+    if mask.ndim == len(batch) + 1 and mask.shape[-1] == 1:
+        mask = mask[..., 0]
+    return jnp.broadcast_to(align_left(mask, batch), batch)
+
+
+def columns(name: str, scores: Any, labels: Any, mask: Any | None) -> Columns:
+    """The questions of a binary, multi-label or multi-class problem.
+
+    Labels shaped as the scores are one answer each, and the last axis holds the
+    questions; `[b]` is a single question. Labels without that axis, or with 1 there,
+    are the numbers of the classes, and the scores are logits of a softmax.
+    """
+    scores, labels = to_float32(scores), jnp.asarray(labels)
+    if labels.shape == scores.shape:
+        if scores.ndim == 1:
+            scores, labels = scores[:, None], labels[:, None]
+        batch = scores.shape[:-1]
+        targets, is_multiclass = labels != 0, False
+    else:
+        batch = scores.shape[:-1]
+        classes = class_labels(name, labels, batch)[..., None]
+        targets = classes == jnp.arange(scores.shape[-1])
+        is_multiclass = True
+    weights = example_weights(mask, batch)
+    if mask is not None:
+        scores = fill_masked(scores, weights, 0.0)
+    if is_multiclass:
+        scores = jax.nn.softmax(scores, axis=-1)
+    width = scores.shape[-1]
+    return Columns(
+        scores.reshape(-1, width),
+        targets.reshape(-1, width),
+        weights.ravel(),
+        is_multiclass,
+    )

@@ -1,0 +1,237 @@
+"""How well predicted probabilities agree with what happens."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, ClassVar, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import kontext
+from kmetrics._auto import AutoState
+from kmetrics._average import AverageState
+from kmetrics._class_inputs import class_labels, example_weights
+from kmetrics._fields import sum_field
+from kmetrics._masks import combine_masks, fill_masked
+from kmetrics._metric import Metric, OnEmpty
+from kmetrics._numerics import is_traced, to_float32
+from kmetrics._register import state
+from ktyping import Array, Bool, Real, typechecked
+
+__all__ = ["Brier", "CalibrationError", "LogLoss", "Perplexity"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Probabilities(Metric):
+    logits: kontext.Key | None = None
+    probs: kontext.Key | None = None
+    labels: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    ignore_index: int | None = None
+    on_empty: OnEmpty = "nan"
+
+    @typechecked
+    def get_state(
+        self,
+        labels: Real[Array, "..."] | Bool[Array, "..."],
+        logits: Real[Array, "..."] | None = None,
+        probs: Real[Array, "..."] | None = None,
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch.
+
+        Raises:
+          ValueError: not exactly one of logits and probs is given, or shapes do not
+            fit.
+        """
+        name = type(self).__name__
+        if (logits is None) == (probs is None):
+            found = "neither" if logits is None else "both"
+            raise ValueError(f"{name} takes either logits or probs\n  got {found}")
+        is_logits = logits is not None
+        scores = to_float32(logits if is_logits else probs)
+        labels = jnp.asarray(labels)
+        if labels.shape == scores.shape:
+            # Yes or no: the same as the two classes 0 and 1.
+            labels = labels.astype(jnp.int32)
+            rest = jnp.zeros_like(scores) if is_logits else 1 - scores
+            scores = jnp.stack([rest, scores], axis=-1)
+            is_binary = True
+        else:
+            labels = class_labels(name, labels, scores.shape[:-1])
+            is_binary = False
+        weights = example_weights(mask, labels.shape)
+        if self.ignore_index is not None:
+            weights = combine_masks(weights, labels != self.ignore_index)
+        scores = fill_masked(scores, weights, 0.5)
+        log_probs = jax.nn.log_softmax(scores) if is_logits else jnp.log(scores)
+        probs = jnp.exp(log_probs) if is_logits else scores
+        return self._state(log_probs, probs, labels, weights, is_binary)
+
+    def _state(
+        self, log_probs: Any, probs: Any, labels: Any, weights: Any, is_binary: bool
+    ) -> Any:
+        raise NotImplementedError
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LogLoss(_Probabilities):
+    """The mean of `-log p(label)`, in nats.
+
+    For this and all metrics of this module: a label that is no class gives NaN.
+
+    Attributes:
+      logits: path of real numbers `[*b, n]`, of a softmax; or shaped as `labels`, of a
+        sigmoid.
+      probs: path of probabilities of the same shapes; instead of `logits`.
+      labels: path of the classes, `[*b, 1]` or `[*b]`; or of 0 and 1, shaped as the
+        logits, each a question by itself.
+      mask: path of bools or non-negative numbers, lined up from the left.
+      ignore_index: a label whose examples do not count, such as -1.
+      on_empty: the value if nothing counts: "nan", "zero", or "raise".
+    """
+
+    State = AverageState
+    _average: ClassVar[type[AverageState]] = AverageState
+
+    def _state(
+        self, log_probs: Any, probs: Any, labels: Any, weights: Any, is_binary: bool
+    ) -> Any:
+        return self._average.from_values(-_pick(log_probs, labels), weights)
+
+
+@state
+class PerplexityState(AverageState):
+    """An `AverageState` whose value is the exponential of the mean."""
+
+    def compute(self) -> Any:
+        """`exp(mean)`; inf if that is too large, NaN if nothing counts."""
+        if is_traced((self.total, self.count)):
+            return jnp.exp(super().compute())
+        if float(np.asarray(self.count.hi)) == 0:
+            return self.empty_value()
+        mean = super().compute()
+        return math.exp(mean) if mean < 709 else math.inf
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Perplexity(LogLoss):
+    """The exponential of the mean of `-log p(token)`; inputs: see `LogLoss`.
+
+    The mean is over all tokens of all batches, not over means of batches.
+    """
+
+    State = PerplexityState
+    _average: ClassVar[type[AverageState]] = PerplexityState
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Brier(_Probabilities):
+    """The mean squared distance of the probabilities from the answer.
+
+    Over classes it is `Σ (p - onehot)²`, 0 to 2; for yes and no `(p - y)²`. Inputs:
+    see `LogLoss`.
+    """
+
+    State = AverageState
+
+    def _state(
+        self, log_probs: Any, probs: Any, labels: Any, weights: Any, is_binary: bool
+    ) -> Any:
+        onehot = labels[..., None] == jnp.arange(probs.shape[-1])
+        values = jnp.sum((probs - onehot) ** 2, axis=-1)
+        # Of two classes both are off by the same.
+        values = values / 2 if is_binary else values
+        is_class = (labels >= 0) & (labels < probs.shape[-1])
+        return AverageState.from_values(jnp.where(is_class, values, jnp.nan), weights)
+
+
+@state
+class CalibrationState(AutoState):
+    """Sums per bin of the confidence, each `[bins]`.
+
+    Attributes:
+      weight: how many examples.
+      confidence: their confidences.
+      correct: how many were right.
+    """
+
+    weight: Any = sum_field()
+    confidence: Any = sum_field()
+    correct: Any = sum_field()
+
+    def compute(self) -> float:
+        """The gap of confidence and accuracy over the bins."""
+        weight = np.asarray(self.weight)
+        if weight.sum() == 0:
+            return self.empty_value()
+        filled = weight > 0
+        gap = np.abs(self.confidence - self.correct)[filled]
+        if self.parent.norm == "max":
+            return float((gap / weight[filled]).max())
+        return float(gap.sum() / weight.sum())
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CalibrationError(_Probabilities):
+    """The gap between confidence and accuracy, over bins of the confidence (ECE, MCE).
+
+    The confidence is the highest probability, and for yes and no the probability of
+    yes. Bins are (lower, upper], the first one closed on both sides.
+
+    Reference: M. P. Naeini, G. F. Cooper, M. Hauskrecht, Obtaining well calibrated
+    probabilities using Bayesian binning (2015).
+
+    Attributes:
+      bins: the number of bins of equal width.
+      norm: "mean": weighted by the examples in the bins (ECE). "max": the worst bin
+        (MCE).
+
+    Raises:
+      ValueError: an option is not known.
+    """
+
+    State = CalibrationState
+
+    bins: int = 15
+    norm: Literal["mean", "max"] = "mean"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.norm not in ("mean", "max") or self.bins < 1:
+            raise ValueError(
+                'CalibrationError: norm is "mean" or "max", and bins 1 or more\n'
+                f"  got {self.norm!r} and {self.bins}"
+            )
+
+    def _state(
+        self, log_probs: Any, probs: Any, labels: Any, weights: Any, is_binary: bool
+    ) -> Any:
+        if is_binary:
+            confidence, correct = probs[..., 1], labels == 1
+        else:
+            confidence, correct = probs.max(axis=-1), probs.argmax(axis=-1) == labels
+        upper = jnp.asarray(np.linspace(0, 1, self.bins + 1)[1:], jnp.float32)
+        place = jnp.searchsorted(upper, confidence.ravel(), side="left")
+        place = jnp.clip(place, 0, self.bins - 1)
+        weight = to_float32(weights).ravel()
+
+        def per_bin(x: jax.Array) -> jax.Array:
+            kept = jnp.where(weight != 0, to_float32(x).ravel() * weight, 0.0)
+            return jnp.zeros(self.bins, jnp.float32).at[place].add(kept)
+
+        return CalibrationState(
+            weight=per_bin(jnp.ones_like(confidence)),
+            confidence=per_bin(confidence),
+            correct=per_bin(correct),
+        )
+
+
+def _pick(log_probs: jax.Array, labels: jax.Array) -> jax.Array:
+    is_class = (labels >= 0) & (labels < log_probs.shape[-1])
+    column = jnp.where(is_class, labels, 0)[..., None]
+    chosen = jnp.take_along_axis(log_probs, column, axis=-1)[..., 0]
+    return jnp.where(is_class, chosen, jnp.nan)

@@ -1,0 +1,363 @@
+"""Metrics of classifiers that are read off the table of labels and predictions."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import kontext
+from kmetrics._auto import AutoState
+from kmetrics._bins import count_bins
+from kmetrics._class_inputs import class_labels, example_weights
+from kmetrics._fields import sum_field
+from kmetrics._masks import combine_masks
+from kmetrics._metric import Metric, OnEmpty
+from kmetrics._numerics import Pair, is_traced, to_float32
+from kmetrics._register import state
+from ktyping import Array, Bool, Int, Real, typechecked
+
+__all__ = [
+    "BalancedAccuracy",
+    "CohenKappa",
+    "ConfusionMatrix",
+    "FBeta",
+    "MatthewsCorrelation",
+    "MeanIoU",
+    "Precision",
+    "Recall",
+    "Specificity",
+]
+
+Average = Literal["micro", "macro", "weighted", "none"]
+
+
+@state
+class ConfusionState(AutoState):
+    """How often each class was predicted as each.
+
+    Attributes:
+      counts: `[n, n]`, rows are the true classes, columns the predicted ones.
+    """
+
+    counts: Any = sum_field()
+
+    def compute(self) -> Any:
+        """The value, from `from_counts` of the metric; the table without one."""
+        counts = np.asarray(self.counts)
+        if self.parent is None:
+            return counts
+        if counts.sum() == 0:
+            return self.empty_value()
+        return self.parent.from_counts(counts)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Confusion(Metric):
+    State = ConfusionState
+
+    logits: kontext.Key | None = None
+    pred_labels: kontext.Key | None = None
+    labels: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    num_classes: int | None = None
+    ignore_index: int | None = None
+    on_empty: OnEmpty = "nan"
+
+    @typechecked
+    def get_state(
+        self,
+        labels: Int[Array, "..."],
+        logits: Real[Array, "*b n"] | None = None,
+        pred_labels: Int[Array, "..."] | None = None,
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch.
+
+        Raises:
+          ValueError: shapes do not fit, the number of classes is not known, or a label
+            is no class (seen outside of jit, without a mask).
+        """
+        name = type(self).__name__
+        preds, batch, n = self._predictions(logits, pred_labels, labels)
+        labels = class_labels(name, labels, batch)
+        weights = example_weights(mask, batch)
+        if self.ignore_index is not None:
+            weights = combine_masks(weights, labels != self.ignore_index)
+        is_class = (labels >= 0) & (labels < n)
+        is_known = is_class & (preds >= 0) & (preds < n)
+        if mask is None and self.ignore_index is None:
+            self._check_labels(labels, is_class, n)
+        cell = jnp.where(is_known, labels * n + preds, -1)
+        counts = count_bins(cell, n * n, weights)
+        return ConfusionState(counts=Pair(*(half.reshape(n, n) for half in counts)))
+
+    def from_counts(self, counts: np.ndarray) -> Any:
+        """The value of a table `[n, n]` that is not all 0."""
+        raise NotImplementedError
+
+    def _predictions(
+        self, logits: Any, pred_labels: Any, labels: Any
+    ) -> tuple[jax.Array, tuple[int, ...], int]:
+        name = type(self).__name__
+        if (logits is None) == (pred_labels is None):
+            found = "neither" if logits is None else "both"
+            raise ValueError(
+                f"{name} takes either logits or pred_labels\n  got {found}"
+            )
+        if logits is None:
+            if self.num_classes is None:
+                raise ValueError(
+                    f"{name}: pred_labels do not tell the number of classes\n"
+                    "give num_classes"
+                )
+            preds = jnp.asarray(pred_labels)
+            if preds.ndim == jnp.ndim(labels) and preds.shape[-1:] == (1,):
+                preds = preds[..., 0]
+            return preds, preds.shape, self.num_classes
+        logits = to_float32(logits)
+        if self.num_classes not in (None, logits.shape[-1]):
+            raise ValueError(
+                f"{name}: num_classes={self.num_classes}, but the logits have "
+                f"{logits.shape[-1]} columns"
+            )
+        is_number = ~jnp.any(jnp.isnan(logits), axis=-1)
+        preds = jnp.where(is_number, jnp.argmax(logits, axis=-1), -1)
+        return preds, preds.shape, logits.shape[-1]
+
+    def _check_labels(self, labels: jax.Array, is_class: jax.Array, n: int) -> None:
+        if not is_traced(is_class) and not bool(jnp.all(is_class)):
+            raise ValueError(
+                f"{type(self).__name__}: a label is no class\n"
+                f"  got {int(labels[~is_class][0])}, expected 0 to {n - 1}\n"
+                "mask it out, or name it with ignore_index"
+            )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ConfusionMatrix(_Confusion):
+    """The table of true classes (rows) and predicted ones (columns), `[n, n]`.
+
+    For this and all metrics of this module: examples whose label or prediction is no
+    class, and rows of logits with a NaN, are not counted.
+
+    Attributes:
+      logits: path of real numbers `[*b, n]`.
+      pred_labels: path of predicted classes, shaped as `labels`; instead of `logits`,
+        with `num_classes`.
+      labels: path of the true classes, integers `[*b, 1]` or `[*b]`.
+      mask: path of bools or non-negative numbers `[*b, 1]`, `[*b]`, or fewer axes.
+      num_classes: the number of classes; None: as many as the logits have columns.
+      ignore_index: a label whose examples do not count, such as -1.
+      on_empty: the value if nothing counts: "nan", "zero", or "raise".
+      normalize: "true": each row adds up to 1. "pred": each column. "all": the table.
+        A row or column without examples becomes NaN.
+    """
+
+    normalize: Literal["true", "pred", "all"] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_option(self, "normalize", (None, "true", "pred", "all"))
+
+    def from_counts(self, counts: np.ndarray) -> Any:
+        """The table, normalised as asked for."""
+        if self.normalize is None:
+            return counts
+        axis = {"true": 1, "pred": 0, "all": None}[self.normalize]
+        return _ratio(counts, counts.sum(axis=axis, keepdims=True), np.nan)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _PerClass(_Confusion):
+    average: Average = "macro"
+    zero_division: float | Literal["nan"] = "nan"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_option(self, "average", ("micro", "macro", "weighted", "none"))
+        _check_option(self, "zero_division", (0, 1, "nan"))
+
+    def from_counts(self, counts: np.ndarray) -> Any:
+        """The value over the classes, or one per class."""
+        hit = np.diag(counts)
+        support, chosen = counts.sum(axis=1), counts.sum(axis=0)
+        parts = (
+            hit,
+            chosen - hit,
+            support - hit,
+            counts.sum() - support - chosen + hit,
+        )
+        if self.average == "micro":
+            parts = tuple(part.sum() for part in parts)
+        missing = np.nan if self.zero_division == "nan" else float(self.zero_division)
+        values = _ratio(*self._fraction(*parts), missing)
+        if self.average in ("micro", "none"):
+            return values
+        weights = support if self.average == "weighted" else np.ones(len(counts))
+        defined = ~np.isnan(values)
+        total = weights[defined].sum()
+        return (values * weights)[defined].sum() / total if total else np.nan
+
+    def _fraction(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
+        raise NotImplementedError
+
+
+class Precision(_PerClass):
+    """The share of the predictions of a class that are right.
+
+    Inputs: as for `ConfusionMatrix`.
+
+    Attributes:
+      average: "macro": the mean over the classes. "weighted": by how often they occur.
+        "micro": from the counts of all classes together. "none": one value per class.
+      zero_division: the value of a class whose denominator is 0: 0, 1, or "nan", which
+        also leaves the class out of the averages.
+    """
+
+    def _fraction(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
+        return tp, tp + fp
+
+
+class Recall(_PerClass):
+    """The share of the examples of a class that are found.
+
+    Inputs: as for `ConfusionMatrix`.
+
+    Attributes:
+      average: "macro": the mean over the classes. "weighted": by how often they occur.
+        "micro": from the counts of all classes together. "none": one value per class.
+      zero_division: the value of a class whose denominator is 0: 0, 1, or "nan", which
+        also leaves the class out of the averages.
+    """
+
+    def _fraction(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
+        return tp, tp + fn
+
+
+class Specificity(_PerClass):
+    """The share of the examples of other classes that are not taken for a class.
+
+    Inputs: as for `ConfusionMatrix`.
+
+    Attributes:
+      average: "macro": the mean over the classes. "weighted": by how often they occur.
+        "micro": from the counts of all classes together. "none": one value per class.
+      zero_division: the value of a class whose denominator is 0: 0, 1, or "nan", which
+        also leaves the class out of the averages.
+    """
+
+    def _fraction(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
+        return tn, tn + fp
+
+
+class MeanIoU(_PerClass):
+    """The intersection of predictions and examples of a class over their union.
+
+    Inputs: as for `ConfusionMatrix`.
+
+    Attributes:
+      average: "macro": the mean over the classes. "weighted": by how often they occur.
+        "micro": from the counts of all classes together. "none": one value per class.
+      zero_division: the value of a class whose denominator is 0: 0, 1, or "nan", which
+        also leaves the class out of the averages.
+    """
+
+    def _fraction(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
+        return tp, tp + fp + fn
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FBeta(_PerClass):
+    """The weighted harmonic mean of precision and recall, F1 by default.
+
+    Inputs and averages: as for `Precision`.
+
+    Attributes:
+      beta: how many times the recall matters more than the precision.
+    """
+
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.beta > 0:
+            raise ValueError(f"FBeta: beta must be above 0\n  got {self.beta!r}")
+
+    def _fraction(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
+        square = self.beta**2
+        return (1 + square) * tp, (1 + square) * tp + square * fn + fp
+
+
+class BalancedAccuracy(_Confusion):
+    """The mean of the recalls of the classes that occur; inputs: see `ConfusionMatrix`.
+
+    It is `Recall` with its defaults.
+    """
+
+    def from_counts(self, counts: np.ndarray) -> float:
+        """The mean recall."""
+        return float(np.nanmean(_ratio(np.diag(counts), counts.sum(axis=1), np.nan)))
+
+
+class MatthewsCorrelation(_Confusion):
+    """The correlation of labels and predictions, -1 to 1; see `ConfusionMatrix`.
+
+    It is 0 if only one class occurs, or only one is predicted.
+
+    Reference: J. Gorodkin, Comparing two K-category assignments by a K-category
+    correlation coefficient (2004), equation 8.
+    """
+
+    def from_counts(self, counts: np.ndarray) -> float:
+        """The correlation."""
+        total, support, chosen = counts.sum(), counts.sum(axis=1), counts.sum(axis=0)
+        covariance = np.trace(counts) * total - support @ chosen
+        spread = (total**2 - chosen @ chosen) * (total**2 - support @ support)
+        return float(covariance / np.sqrt(spread)) if spread > 0 else 0.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CohenKappa(_Confusion):
+    """Agreement of labels and predictions beyond chance; see `ConfusionMatrix`.
+
+    It is NaN if a single class occurs on both sides.
+
+    Reference: J. Cohen, Weighted kappa (1968).
+
+    Attributes:
+      weights: how a confusion of the classes i and j weighs: None: 1. "linear":
+        |i - j|. "quadratic": (i - j)².
+    """
+
+    weights: Literal["linear", "quadratic"] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_option(self, "weights", (None, "linear", "quadratic"))
+
+    def from_counts(self, counts: np.ndarray) -> float:
+        """The kappa."""
+        gap = np.abs(np.subtract.outer(*[np.arange(len(counts))] * 2)).astype(float)
+        power = {None: 0, "linear": 1, "quadratic": 2}[self.weights]
+        cost = np.where(gap == 0, 0.0, gap**power)
+        chance = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
+        expected = (cost * chance).sum()
+        return float(1 - (cost * counts).sum() / expected) if expected else np.nan
+
+
+def _ratio(top: Any, bottom: Any, missing: float) -> Any:
+    nothing = np.asarray(bottom) == 0
+    return np.where(nothing, missing, top / np.where(nothing, 1.0, bottom))
+
+
+def _check_option(metric: Metric, name: str, known: tuple[Any, ...]) -> None:
+    value = getattr(metric, name)
+    if value not in known:
+        raise ValueError(
+            f"{type(metric).__name__}: {name}={value!r} is not known\n"
+            f"use one of {', '.join(map(repr, known))}"
+        )

@@ -1,0 +1,131 @@
+"""A metric for each group of examples."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection
+from typing import Any
+
+import jax.numpy as jnp
+
+import kontext
+from kmetrics._metric import Metric
+from kmetrics._register import state
+from kmetrics._replicated import ReplicatedState, empty_replicas, replicated
+
+__all__ = ["Grouped"]
+
+
+@state
+class GroupedState(ReplicatedState):
+    """The states of the groups, in the order of their names."""
+
+    def compute(self) -> dict[str, Any]:
+        """Name of the group to value; a group without data computes as the metric."""
+        return dict(zip(self.parent.names, self.values(), strict=True))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Grouped(Metric):
+    """`metric` for each group of examples; computes a dict of group to value.
+
+    An example belongs to the group whose number is its id. A group that occurs in no
+    batch keeps its place, with the value of `metric` without data.
+
+    Attributes:
+      metric: the metric; its `get_state` takes a `mask`.
+      by: path of the ids of the groups, integers `[b]` or `[b, 1]`.
+      groups: the names of the groups 0, 1, ..., or how many there are.
+      other: the name under which all other ids count; None: they count nowhere.
+      include_overall: whether "overall" tells the value over all groups.
+
+    Raises:
+      ValueError: two groups have one name.
+    """
+
+    metric: Metric
+    by: kontext.Key = kontext.REQUIRED
+    groups: int | tuple[Any, ...] = ()
+    other: str | None = "other"
+    include_overall: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self._group_names:
+            raise ValueError("Grouped: groups must name one group or more")
+        if len(set(self.names)) != len(self.names):
+            raise ValueError(
+                f"Grouped: two groups have one name\n  got {', '.join(self.names)}"
+            )
+
+    @property
+    def _group_names(self) -> tuple[str, ...]:
+        named = range(self.groups) if isinstance(self.groups, int) else self.groups
+        return tuple(map(str, named))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the groups, of the rest, and "overall", as far as asked for."""
+        rest = () if self.other is None else (self.other,)
+        return (*self._group_names, *rest, *(["overall"] * self.include_overall))
+
+    def __kontext_keys__(self) -> dict[str, Any]:
+        return {**kontext.forward_keys(self.metric), "by": self.by}
+
+    def keypaths(self) -> tuple[str, ...]:
+        """The paths that the metric reads, and that of the ids."""
+        return tuple(dict.fromkeys([*self.metric.keypaths(), str(self.by)]))
+
+    def empty(self) -> Any:
+        """The state of no data."""
+        states = empty_replicas(self.metric, len(self.names))
+        return GroupedState(states=states).with_parent(self)
+
+    def get_state(self, *, by: Any, mask: Any | None = None, **inputs: Any) -> Any:
+        """The state of one batch.
+
+        Args:
+          by: integers `[b]` or `[b, 1]`.
+          mask: which examples count, as for the metric.
+          **inputs: the inputs of the metric.
+        """
+        states = replicated(
+            self.metric,
+            lambda keep: self.metric.get_state(mask=keep, **inputs),
+            self._masks(by),
+            mask,
+        )
+        return GroupedState(states=states)
+
+    def get_state_from_context(
+        self,
+        context: Any,
+        *,
+        mask: Any | None = None,
+        example_roots: Collection[str] | None = None,
+    ) -> Any:
+        """The state of one batch.
+
+        Args, errors: as for `Metric.get_state_from_context`.
+        """
+        by = kontext.resolve_from_keypaths(context, {"by": self.by})["by"]
+        states = replicated(
+            self.metric,
+            lambda keep: self.metric.get_state_from_context(context, mask=keep),
+            self._masks(by),
+            mask if self.reads_from(example_roots) else None,
+        )
+        return GroupedState(states=states).with_parent(self)
+
+    def _masks(self, by: Any) -> Any:
+        """Which examples belong where, bool `[len(names), b]`."""
+        by = jnp.asarray(by)
+        if by.ndim > 1:
+            by = by.reshape(by.shape[0])
+        count = len(self._group_names)
+        rows = [by[None] == jnp.arange(count)[:, None]]
+        if self.other is not None:
+            rows.append(((by < 0) | (by >= count))[None])
+        if self.include_overall:
+            rows.append(jnp.ones((1, *by.shape), bool))
+        return jnp.concatenate(rows)

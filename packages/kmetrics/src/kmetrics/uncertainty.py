@@ -1,0 +1,281 @@
+"""How sure a value is: resampling and analytic intervals."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import statistics
+from collections.abc import Collection
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import kontext
+from kmetrics._average import AverageState
+from kmetrics._loss import Loss
+from kmetrics._metric import Metric
+from kmetrics._register import state
+from kmetrics._replicated import ReplicatedState, empty_replicas, replicated
+from kmetrics._state import State
+
+__all__ = ["Bootstrap", "WithCi"]
+
+
+@state
+class BootstrapState(ReplicatedState):
+    """The state of the data, and those of the replicates after it."""
+
+    def compute(self) -> dict[str, float]:
+        """The value, the ends of the interval, and the standard deviation.
+
+        Replicates without a value, because no example was drawn, are left out.
+        """
+        level = getattr(self.parent, "ci", 0.95)
+        value, *drawn = (float(v) for v in self.values())
+        values = np.array([v for v in drawn if not math.isnan(v)])
+        if not len(values):
+            return {"value": value, "lo": math.nan, "hi": math.nan, "sd": math.nan}
+        lo, hi = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+        sd = float(values.std(ddof=1)) if len(values) > 1 else math.nan
+        return {"value": value, "lo": float(lo), "hi": float(hi), "sd": sd}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Bootstrap(Metric):
+    """`metric` with an interval from resampled examples.
+
+    Computes `value`, `lo`, `hi` and `sd`. How often an example counts in a replicate is
+    Poisson distributed with mean 1, and depends on `seed` and its id alone, so the
+    interval does not depend on the batches.
+
+    Attributes:
+      metric: the metric, whose value is one number; its `get_state` takes a `mask`.
+      ids: path of integers `[b]` or `[b, 1]` that name the examples.
+      n: the number of replicates.
+      seed: of the resampling.
+      ci: the share of the replicates inside of the interval, in (0, 1).
+
+    Raises:
+      ValueError: `n` or `ci` is out of range.
+      TypeError: `metric` is a loss.
+    """
+
+    metric: Metric
+    ids: kontext.Key = kontext.REQUIRED
+    n: int = 200
+    seed: int = 0
+    ci: float = 0.95
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n < 1:
+            raise ValueError(f"Bootstrap: n must be 1 or more\n  got {self.n}")
+        _check_level("Bootstrap: ci", self.ci)
+        if isinstance(self.metric, Loss):
+            raise TypeError(
+                "Bootstrap takes a metric, not a loss\n"
+                f"  got {type(self.metric).__name__}; a loss without examples is 0, "
+                "and would count\nuse a metric of the same formula"
+            )
+        if getattr(self.metric, "on_empty", "nan") != "nan":
+            # So that replicates without any example are told apart.
+            quiet = self.metric.replace(on_empty="nan")
+            object.__setattr__(self, "metric", quiet)
+
+    def __kontext_keys__(self) -> dict[str, Any]:
+        return {**kontext.forward_keys(self.metric), "ids": self.ids}
+
+    def keypaths(self) -> tuple[str, ...]:
+        """The paths that the metric reads, and that of the ids."""
+        return tuple(dict.fromkeys([*self.metric.keypaths(), str(self.ids)]))
+
+    def empty(self) -> Any:
+        """The state of no data."""
+        states = empty_replicas(self.metric, self.n + 1)
+        return BootstrapState(states=states).with_parent(self)
+
+    def get_state(self, *, ids: Any, mask: Any | None = None, **inputs: Any) -> Any:
+        """The state of one batch.
+
+        Args:
+          ids: integers `[b]` or `[b, 1]`.
+          mask: which examples count, as for the metric.
+          **inputs: the inputs of the metric.
+        """
+        states = replicated(
+            self.metric,
+            lambda times: self.metric.get_state(mask=times, **inputs),
+            self._times(ids),
+            mask,
+        )
+        return BootstrapState(states=states)
+
+    def get_state_from_context(
+        self,
+        context: Any,
+        *,
+        mask: Any | None = None,
+        example_roots: Collection[str] | None = None,
+    ) -> Any:
+        """The state of one batch.
+
+        Args, errors: as for `Metric.get_state_from_context`.
+        """
+        ids = kontext.resolve_from_keypaths(context, {"ids": self.ids})["ids"]
+        states = replicated(
+            self.metric,
+            lambda times: self.metric.get_state_from_context(context, mask=times),
+            self._times(ids),
+            mask if self.reads_from(example_roots) else None,
+        )
+        return BootstrapState(states=states).with_parent(self)
+
+    def _times(self, ids: Any) -> jax.Array:
+        """How often each example counts, float32 `[n + 1, b]`; row 0: once."""
+        ids = jnp.asarray(ids)
+        if ids.ndim > 1:
+            ids = ids.reshape(ids.shape[0])
+        times = poisson_weights(self.seed, ids, self.n)
+        return jnp.concatenate([jnp.ones((1, *ids.shape), jnp.float32), times])
+
+
+def poisson_weights(seed: int, ids: jax.Array, n: int) -> jax.Array:
+    """Poisson numbers of mean 1, float32 `[n, b]`, from the seed and the ids alone."""
+    key = jax.random.key(seed)
+    bits = jax.vmap(lambda i: jax.random.bits(jax.random.fold_in(key, i), (n,)))(ids)
+    # The largest number that a draw of 32 bits can reach is 12.
+    shares = np.cumsum([math.exp(-1) / math.factorial(k) for k in range(13)])
+    limits = np.minimum(np.round(shares * 2.0**32), 2.0**32 - 1).astype(np.uint32)
+    return jnp.searchsorted(limits, bits, side="right").T.astype(jnp.float32)
+
+
+@state
+class IntervalState(State):
+    """An `AverageState` of values that are 0 or 1, computed with its interval."""
+
+    average: AverageState
+
+    @property
+    def adds_up(self) -> bool:
+        """True."""
+        return True
+
+    @classmethod
+    def empty(cls) -> IntervalState:
+        """The state of no values."""
+        return cls(average=AverageState.empty())
+
+    def merge(self, other: IntervalState) -> IntervalState:
+        """The state of the values of both."""
+        parent = self.merged_parent(other)
+        return self.replace(average=self.average.merge(other.average), _parent=parent)
+
+    def compute(self) -> dict[str, float]:
+        """The share, and the ends of its interval; NaN if nothing counts."""
+        count = float(self.average.count.numpy())
+        value = self.average.compute()
+        if count == 0:
+            return {"value": value, "lo": math.nan, "hi": math.nan}
+        level, method = self.parent.level, self.parent.method
+        lo, hi = _INTERVALS[method](value, count, level)
+        return {"value": value, "lo": lo, "hi": hi}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class WithCi(Metric):
+    """A share, such as an accuracy, with an interval from a formula.
+
+    Computes `value`, `lo` and `hi`. Every example counts as one independent draw, so
+    masks have to select, not to weigh.
+
+    Reference: E. B. Wilson, Probable inference, the law of succession, and statistical
+    inference (1927).
+
+    Attributes:
+      metric: a metric that averages values of 0 and 1.
+      method: "wilson", which stays in [0, 1] and suits few examples; or "normal".
+      level: the probability that the interval covers the true share, in (0, 1).
+
+    Raises:
+      ValueError: an option is not known.
+      TypeError: at the first use: the state of `metric` is no `AverageState`.
+    """
+
+    metric: Metric
+    method: Literal["wilson", "normal"] = "wilson"
+    level: float = 0.95
+
+    State = IntervalState
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_level("WithCi: level", self.level)
+        if self.method not in _INTERVALS:
+            raise ValueError(
+                f"WithCi: method={self.method!r} is not known\n"
+                f"use one of {', '.join(map(repr, _INTERVALS))}"
+            )
+
+    def __kontext_keys__(self) -> dict[str, Any]:
+        return kontext.forward_keys(self.metric)
+
+    def keypaths(self) -> tuple[str, ...]:
+        """The paths that the metric reads."""
+        return self.metric.keypaths()
+
+    def get_state(self, **inputs: Any) -> Any:
+        """The state of one batch."""
+        return self._with_interval(self.metric.get_state(**inputs))
+
+    def get_state_from_context(
+        self,
+        context: Any,
+        *,
+        mask: Any | None = None,
+        example_roots: Collection[str] | None = None,
+    ) -> Any:
+        """The state of one batch.
+
+        Args, errors: as for `Metric.get_state_from_context`.
+        """
+        inner = self.metric.get_state_from_context(
+            context, mask=mask, example_roots=example_roots
+        )
+        return self._with_interval(inner)
+
+    def _with_interval(self, inner: Any) -> Any:
+        if not isinstance(inner, AverageState):
+            raise TypeError(
+                f"WithCi needs a metric that averages values of 0 and 1\n"
+                f"  {type(self.metric).__name__} makes {type(inner).__name__}\n"
+                "use Bootstrap"
+            )
+        return IntervalState(average=inner).with_parent(self)
+
+
+def _wilson(share: float, count: float, level: float) -> tuple[float, float]:
+    z = _normal_quantile(level)
+    shrink = 1 + z**2 / count
+    centre = (share + z**2 / (2 * count)) / shrink
+    spread = share * (1 - share) / count + z**2 / (4 * count**2)
+    half = z * math.sqrt(max(spread, 0.0)) / shrink
+    return centre - half, centre + half
+
+
+def _normal(share: float, count: float, level: float) -> tuple[float, float]:
+    half = _normal_quantile(level) * math.sqrt(max(share * (1 - share), 0.0) / count)
+    return share - half, share + half
+
+
+_INTERVALS = {"wilson": _wilson, "normal": _normal}
+
+
+def _normal_quantile(level: float) -> float:
+    return statistics.NormalDist().inv_cdf((1 + level) / 2)
+
+
+def _check_level(what: str, level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"{what} must be in (0, 1)\n  got {level!r}")

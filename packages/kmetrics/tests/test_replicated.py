@@ -1,0 +1,128 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import kmetrics
+from kmetrics import Accuracy, AverageState, Mean
+from kmetrics.slices import Grouped
+from kmetrics.uncertainty import Bootstrap, BootstrapState, WithCi, poisson_weights
+
+VALUES, IDS = np.float32([1, 2, 3, 4, 5]), np.array([0, 1, 0, 2, 1])
+
+
+@pytest.mark.spec("kmetrics-71")
+def test_each_group_has_its_mean_and_unknown_ids_their_own_place():
+    metric = Grouped(metric=Mean(values="x"), by="g", groups=3)
+    got = metric({"x": VALUES, "g": IDS})
+    assert got.pop("other") != got["0"] and len(got) == 4
+    assert got == {"0": 2, "1": 3.5, "2": 4, "overall": 3}
+    strays = metric({"x": VALUES, "g": np.array([0, 7, 0, -1, 1])})
+    assert strays["other"] == 3.0
+    assert (strays["0"], strays["1"]) == (2.0, 5.0)
+    assert np.isnan(strays["2"])
+
+
+def test_a_group_of_later_batches_keeps_its_place():
+    metric = Grouped(
+        metric=Mean(), groups=["cat", "dog"], other=None, include_overall=False
+    )
+    state = metric.get_state(values=VALUES[:2], by=np.array([[1], [9]]))
+    assert np.isnan(state.compute()["cat"])
+    state |= metric.get_state(values=VALUES[2:], by=np.array([0, 0, 1]))
+    assert (metric.empty() | state).compute() == {"cat": 3.5, "dog": 3.0}
+
+
+def test_groups_are_masked_as_the_metric_is():
+    metric = Grouped(metric=Mean(values="x", mask="m"), by="g", groups=2)
+    collection = kmetrics.Collection({"by": metric})
+    context = {"x": VALUES, "g": IDS % 2, "m": np.array([1, 1, 1, 1, 0])}
+    states = jax.jit(collection.get_states)(
+        context, mask=np.array([True, True, True, False, True])
+    )
+    assert states.rest == {}  # sums, hence packed
+    values = collection.compute(collection.merge(states, states))
+    assert (values["by/0"], values["by/1"], values["by/overall"]) == (2, 2, 2)
+
+
+def test_groups_that_cannot_be_told_apart_are_refused():
+    with pytest.raises(ValueError, match="two groups have one name"):
+        Grouped(metric=Mean(), groups=("a", "a"))
+    with pytest.raises(ValueError, match="two groups have one name"):
+        Grouped(metric=Mean(), groups=("other",))
+    with pytest.raises(ValueError, match="one group or more"):
+        Grouped(metric=Mean())
+
+
+@pytest.mark.spec("kmetrics-72")
+def test_a_bootstrap_does_not_depend_on_the_batches():
+    data = np.random.default_rng(0).integers(0, 2, 64).astype(np.float32)
+    metric, ids = Bootstrap(metric=Mean(), n=50), np.arange(64)
+    get_state = jax.jit(lambda x, i: metric.get_state(values=x, ids=i))
+    merge = jax.jit(lambda a, b: a.merge(b))
+    results = []
+    for parts in (1, 7, 64):
+        state = metric.empty()
+        for i in np.array_split(ids, parts):
+            state = merge(state, get_state(data[i], i))
+        results.append(state.compute())
+    assert results[0] == results[1] == results[2]
+    assert results[0]["value"] == data.mean()
+    assert results[0]["lo"] < data.mean() < results[0]["hi"]
+    assert results[0]["sd"] == pytest.approx(data.std() / 8, rel=0.3)
+
+
+def test_the_weights_are_poisson_of_mean_one():
+    weights = np.asarray(poisson_weights(0, jnp.arange(200), 100)).ravel()
+    assert weights.mean() == pytest.approx(1, abs=5 / np.sqrt(len(weights)))
+    assert weights.var() == pytest.approx(1, abs=0.06)
+    assert (weights == 0).mean() == pytest.approx(np.exp(-1), abs=0.02)
+
+
+@pytest.mark.spec("kmetrics-73")
+def test_replicates_without_any_example_are_left_out():
+    data = np.float32([1, 0, 1, 1, 1, 1, 0, 1, 1, 0])
+    weights = np.random.default_rng(0).poisson(1.0, (20_000, 10)).astype(np.float32)
+    assert (weights.sum(1) == 0).sum() == 3
+    masks = np.concatenate([np.ones((1, 10), np.float32), weights])
+    states = jax.jit(jax.vmap(lambda m: AverageState.from_values(data, m)))(masks)
+    got = BootstrapState(states=states).compute()
+    drawn = weights[weights.sum(1) > 0].astype(float)
+    expected = (drawn * data).sum(1) / drawn.sum(1)
+    assert got["sd"] == pytest.approx(expected.std(ddof=1), rel=1e-6)
+    assert got["value"] == pytest.approx(0.7)
+    assert got["sd"] == pytest.approx(0.1535, abs=5e-5)
+    assert (got["lo"], got["hi"]) == pytest.approx((0.375, 1.0))
+
+
+@pytest.mark.spec("kmetrics-74")
+def test_the_wilson_interval_of_seven_in_ten():
+    labels = np.array([0] * 7 + [1] * 3)
+    metric = WithCi(metric=Accuracy(pred_labels="p", labels="y"))
+    got = metric({"p": np.zeros(10, int), "y": labels})
+    assert got["value"] == 0.7
+    bounds = (got["lo"], got["hi"])
+    assert bounds == pytest.approx((0.3967781475, 0.8922087326), abs=1e-9)
+    normal = metric.replace(method="normal")({"p": np.zeros(10, int), "y": labels})
+    assert normal["hi"] == pytest.approx(0.7 + 1.959964 * np.sqrt(0.021), abs=1e-6)
+    assert np.isnan(metric.empty().compute()["lo"])
+
+
+def test_wrong_options_are_refused():
+    with pytest.raises(ValueError, match="method='t' is not known"):
+        WithCi(metric=Mean(), method="t")
+    with pytest.raises(ValueError, match=r"ci must be in \(0, 1\)"):
+        Bootstrap(metric=Mean(), ci=95)
+    with pytest.raises(ValueError, match="n must be 1 or more"):
+        Bootstrap(metric=Mean(), n=0)
+    with pytest.raises(TypeError, match="a loss without examples is 0"):
+        Bootstrap(metric=kmetrics.losses.L2())
+    with pytest.raises(TypeError, match=r"Std makes MomentsState\nuse Bootstrap"):
+        WithCi(metric=kmetrics.Std()).get_state(values=VALUES)
+
+    class NoMask(Mean):
+        def get_state(self, values):
+            return AverageState.from_values(values)
+
+    with pytest.raises(kmetrics.MaskNotAcceptedError, match="NoMask"):
+        Grouped(metric=NoMask(), groups=1).get_state(values=VALUES, by=IDS)
