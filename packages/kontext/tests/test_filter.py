@@ -115,3 +115,14 @@ def test_kept_and_dropped_leaves_are_all_leaves(tree):
     assert kept | rest == flatten(tree)
     assert not kept.keys() & rest.keys()
     assert get_all(rest, "**.a") == {}
+
+
+def test_gap_is_absent_like_anything_that_is_not_there():
+    gaps = kontext.filter([10, {"x": 1}], "[1]", compact=False)
+    assert gaps == [MISSING, {"x": 1}]
+    for holder in (gaps, {"a": gaps[0]}):
+        path = "[0]" if holder is gaps else "a"
+        assert not kontext.has(holder, path)
+        assert kontext.get(holder, path, default=3) == 3
+        with pytest.raises(kontext.PathLookupError):
+            kontext.get(holder, path)

@@ -55,7 +55,8 @@ def get_by_path(
                 break
             node = node[part]
         else:
-            return node
+            if node is not MISSING:
+                return node
     except (KeyError, TypeError):
         pass
     step = read_part_or_method if allow_callables else read_part
