@@ -11,6 +11,8 @@ Origin = tuple[tuple[str, int, str], ...]
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _DEPTH = 4
+# By file name, which is asked for at every call and assignment.
+_OURS: dict[str, bool] = {}
 
 
 def capture(depth: int = _DEPTH) -> Origin:
@@ -20,14 +22,20 @@ def capture(depth: int = _DEPTH) -> Origin:
     function alive as long as the config.
     """
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame = frame.f_back
-    found = []
-    while frame is not None and len(found) < depth:
+    known = _OURS
+    found: list[tuple[str, int, str]] = []
+    while frame is not None:
         code = frame.f_code
-        if code.co_filename.startswith(_PACKAGE):
+        file = code.co_filename
+        ours = known.get(file)
+        if ours is None:
+            ours = known[file] = file.startswith(_PACKAGE)
+        if not ours:
+            found.append((file, frame.f_lineno, code.co_name))
+            if len(found) == depth:
+                break
+        elif found:
             break
-        found.append((code.co_filename, frame.f_lineno, code.co_name))
         frame = frame.f_back
     return tuple(found)
 
