@@ -1,7 +1,7 @@
 """Classes of fields besides dataclasses, and callable objects, under `typechecked`."""
 
 import functools
-from typing import NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict, Unpack
 
 import pytest
 
@@ -90,3 +90,28 @@ def test_what_has_no_code_in_python_is_refused():
     for target in (len, functools.partial(len), 3, object, [1]):
         with pytest.raises(TypeError, match="typechecked cannot check"):
             typechecked(target)
+
+
+class Options(TypedDict):
+    """Keyword arguments."""
+
+    size: Shape["n"]
+    depth: NotRequired[int]
+
+
+def test_keyword_arguments_of_a_typed_dict_are_tied_to_the_function():
+    @typechecked
+    def f(x: Shape["n"], **options: Unpack[Options]):
+        return dim["n"], options
+
+    assert f((2,), size=(2,)) == (2, {"size": (2,)})
+    assert f((2,), size=(2,), depth=3)[1]["depth"] == 3
+    for wrong, subject in [
+        ({"size": (3,)}, "argument options['size']"),
+        ({"size": (2,), "depth": "x"}, "argument options['depth']"),
+        ({}, "argument options"),
+        ({"size": (2,), "other": 1}, "argument options"),
+    ]:
+        with pytest.raises(KTypeCheckError) as caught:
+            f((2,), **wrong)
+        assert caught.value.subject == subject

@@ -30,7 +30,7 @@ from ktyping._plain import (
     is_protocol,
 )
 from ktyping._pytree import PyTreeCheck, PyTreeType
-from ktyping._records import DataclassCheck, record_checker, share
+from ktyping._records import DataclassCheck, KeywordCheck, record_checker, share
 from ktyping._unread import report_foreign, report_unread
 
 _cache: dict[Any, Checker] = {}
@@ -160,6 +160,8 @@ def _build_generic(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Check
         return checker_for(args[0])
     if origin is typing.Unpack and isinstance(args[0], typing.TypeVarTuple):
         return ANYTHING
+    if origin is typing.Unpack and typing.is_typeddict(args[0]):
+        return KeywordCheck(args[0], checker_for)
     return _unknown(annotation)
 
 

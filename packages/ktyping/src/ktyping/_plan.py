@@ -14,6 +14,7 @@ from ktyping._hints import Unresolved, resolve
 from ktyping._hypothesis import EMPTY, Hypotheses, close_all
 from ktyping._lenient import bind_what_fits
 from ktyping._plain import ANYTHING
+from ktyping._records import KeywordCheck
 from ktyping._report import Context, make_error, warn_mismatch
 from ktyping._resume import Resumed, iterate, iterate_async
 from ktyping._scope import CURRENT, Scope, SharedScope
@@ -332,7 +333,7 @@ class Plan:
                 continue
             if p.kind is p.VAR_POSITIONAL:
                 items += [Item(f"{p.name}[{n}]", v, c) for n, v in enumerate(arg)]
-            elif p.kind is p.VAR_KEYWORD:
+            elif p.kind is p.VAR_KEYWORD and not isinstance(c, KeywordCheck):
                 items += [Item(f"{p.name}[{k!r}]", v, c) for k, v in arg.items()]
             else:
                 items.append(Item(p.name, arg, c))

@@ -169,11 +169,24 @@ class TypedDictCheck(_Fields):
             parts += [f"unexpected keys: {', '.join(extra)}"] if extra else []
             message = "; ".join(parts)
             return trial.fail("structure", where, message, repr(self), value)
-        own: Hypotheses = (EMPTY,)
+        return self.check_values(value, where, hypotheses, trial)
+
+    def check_values(
+        self, value: Mapping[str, Any], where: str, hypotheses: Hypotheses, trial: Trial
+    ) -> Hypotheses:
+        """Matches the values, in a scope of their own."""
+        fits = self.match_values(value, where, (EMPTY,), trial)
+        return hypotheses if fits else ()
+
+    def match_values(
+        self, value: Mapping[str, Any], where: str, hypotheses: Hypotheses, trial: Trial
+    ) -> Hypotheses:
+        """Matches the values that are there."""
         for name, checker in self.checkers().items():
             if name in value:
-                own = checker.match(value[name], f"{where}[{name!r}]", own, trial)
-                if not own:
+                path = f"{where}[{name!r}]"
+                hypotheses = checker.match(value[name], path, hypotheses, trial)
+                if not hypotheses:
                     return ()
         return hypotheses
 
@@ -190,6 +203,18 @@ class TypedDictCheck(_Fields):
                     required.add(name)
             self._keys = frozenset(required), frozenset(allowed)
         return self._keys
+
+
+class KeywordCheck(TypedDictCheck):
+    """All of `**kwargs: Unpack[TD]`; the dims are those of the function."""
+
+    __slots__ = ()
+
+    def check_values(
+        self, value: Mapping[str, Any], where: str, hypotheses: Hypotheses, trial: Trial
+    ) -> Hypotheses:
+        """Matches the values, tied to the dims of the function."""
+        return self.match_values(value, where, hypotheses, trial)
 
 
 class NamedTupleCheck(_Fields):
