@@ -165,6 +165,18 @@ def test_nothing_of_it_runs(data, tmp_path, monkeypatch):
     assert "antigravity" not in sys.modules
 
 
+def test_a_key_that_is_no_name_is_refused_by_all_who_read_calls():
+    items = [["__qualname__", "types:SimpleNamespace"], [3, 1], [{"__tuple__": []}, 2]]
+    cfg = konfig.from_json({"__items__": items}, trusted=True)
+    with pytest.raises(konfig.ConfigValueError, match="no name of an argument"):
+        konfig.resolve(cfg)
+    assert [problem.kind for problem in konfig.validate(cfg)] == ["structure"]
+    assert konfig.canonicalize(cfg) == cfg
+    assert "types.SimpleNamespace" in konfig.to_python(konfig.ConfigDict(m=cfg))
+    assert konfig.same(konfig.from_json(konfig.to_json(cfg)), cfg)
+    assert "SimpleNamespace" in cfg._repr_html_()
+
+
 def test_no_override_of_data_runs_anything(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     cfg = konfig.ConfigDict(a=1)

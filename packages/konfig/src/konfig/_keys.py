@@ -37,6 +37,11 @@ def is_index(key: Any) -> bool:
     return isinstance(key, int) and not isinstance(key, bool)
 
 
+def is_position(key: Any) -> bool:
+    """Whether a stored key of a call is the text of a position."""
+    return isinstance(key, str) and key.isdecimal()
+
+
 def raw_key(key: Any, value: Any, call: bool) -> Any:
     """The stored key for a key of a raw mapping.
 

@@ -10,7 +10,7 @@ from konfig._const import Const, dotted
 from konfig._convert import convert
 from konfig._copy import deepcopy
 from konfig._errors import ConfigKeyError, ConfigTypeError, KonfigError, short
-from konfig._keys import count_positional, is_call
+from konfig._keys import count_positional, is_call, is_position
 from konfig._node import ConfigDict
 from konfig._paths import Parts, format_path, parse
 from konfig._proxy import Proxy, qualname_of
@@ -173,7 +173,7 @@ def _canonicalize(node: Any) -> None:
         return
     renamed = {}
     for key, item in fields.items():
-        position = int(key) if key.isdecimal() else -1
+        position = int(key) if is_position(key) else -1
         if parameters.only_by_position <= position < count:
             key = parameters.positional[position]
         if key in renamed:

@@ -16,6 +16,7 @@ from konfig._errors import (
     short,
 )
 from konfig._frozen import FrozenDict
+from konfig._keys import is_position
 from konfig._lock import lock
 from konfig._paths import format_path
 from konfig._placeholder import Placeholder
@@ -222,7 +223,7 @@ class _Resolver:
         if parameters is None:
             return
         fields = node._konfig_fields
-        named = [key for key in fields if key != TARGET and not key.isdecimal()]
+        named = [key for key in fields if key != TARGET and not is_position(key)]
         count = len(fields) - 1 - len(named)
         fault = next(call_faults(qualname, parameters, count, named), None)
         if fault is None:

@@ -8,6 +8,7 @@ from typing import Any
 from konfig._const import Const
 from konfig._convert import is_path
 from konfig._errors import SerializationError
+from konfig._keys import is_position
 from konfig._node import ConfigDict
 from konfig._paths import format_path
 from konfig._placeholder import UNSET, Placeholder
@@ -82,7 +83,7 @@ class _Writer:
             if key == TARGET:
                 continue
             self._path = format_path([key], "cfg")
-            position = target is not None and key.isdecimal()
+            position = target is not None and is_position(key)
             place = f"cfg[{key}]" if position else _place(key)
             lines.append(f"{place} = {self.write(fields[key])}")
         return [*lines, "return cfg"]
@@ -141,7 +142,7 @@ class _Writer:
             text = self.write(item, indent + 2) if key != TARGET else ""
             if key == TARGET:
                 continue
-            if key.isdecimal():
+            if is_position(key):
                 positions.append((int(key), text))
             elif is_plain_name(key):
                 named.append(f"{key}={text}")
