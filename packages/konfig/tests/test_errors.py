@@ -12,7 +12,7 @@ import re
 import pytest
 
 import konfig
-from konfig import ConfigDict
+from konfig import ConfigDict, sweep
 
 with konfig.imports():
     import fractions as F
@@ -115,6 +115,19 @@ CASES = {
     "untrusted": lambda: konfig.resolve(
         konfig.from_json({"__qualname__": "os:getcwd"})
     ),
+    "two factors of a sweep": lambda: sweep.grid(a=[1]) * sweep.grid(a=[2]),
+    "sweep of nothing": lambda: sweep.configs(config(), sweep.grid(stps=[1])),
+    "export of an object": lambda: konfig.export({"a": [Target(3)]}),
+    "keys with one text": lambda: konfig.to_json(
+        ConfigDict({1: 2, "1": 3}), lossless=False
+    ),
+    "unknown file format": lambda: konfig.save(config(), "config.ini"),
+    "unfit call": lambda: konfig.resolve(
+        konfig.from_json(
+            {"__qualname__": "fractions:Fraction", "nume": 1}, trusted=True
+        )
+    ),
+    "list with holes": lambda: konfig.unflatten({"a[1]": 3}),
     "not allowed": lambda: konfig.resolve(
         {"__qualname__": "os:getcwd"}, allow=["os.*"]
     ),

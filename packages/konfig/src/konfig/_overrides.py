@@ -234,7 +234,8 @@ class _Change:
                 did_you_mean(key, known),
                 f"fields: {listed(known, 12)}",
                 f"to add it, write {format_path(self._parts, 'cfg')}:=VALUE"
-                if parameters is None or parameters.any_keyword
+                if self._override.op != "is"
+                and (parameters is None or parameters.any_keyword)
                 else "",
             ),
         )
