@@ -104,3 +104,28 @@ def test_a_global_norm_over_parameters_takes_no_example_mask():
 def test_small_integers_do_not_wrap_in_a_norm():
     assert Norm()(tensor=np.array([-128, 0], np.int8)) == 128.0
     assert Norm()(tensor=np.array([200, 150], np.uint8)) == pytest.approx(250.0)
+
+
+@pytest.mark.spec("kmetrics-76")
+def test_quantiles_keep_their_error_after_merging():
+    rng = np.random.default_rng(0)
+    data = rng.lognormal(sigma=2, size=50_000).astype(np.float32)
+    metric = kmetrics.Quantiles()
+    states = [metric.get_state(values=part) for part in np.split(data, 2)]
+    got = (metric.empty() | states[0] | states[1]).compute()
+    expected = np.quantile(data, [0.5, 0.9, 0.99])
+    assert list(got) == ["p50", "p90", "p99"]
+    np.testing.assert_allclose(list(got.values()), expected, rtol=0.01)
+    assert states[0].counts.hi.size == metric.log_bins.size < 5000
+
+
+def test_quantiles_of_weights_of_nothing_and_of_wrong_shares():
+    values = np.float32([1, 2, 3, np.nan])
+    metric = kmetrics.Quantiles(q=(0, 1))
+    got = metric(values=values, mask=np.float32([0, 1, 1, 1]))
+    assert list(got.values()) == pytest.approx([2, 3], rel=0.01)
+    assert np.isnan(metric(values=values, mask=np.zeros(4))["p0"])
+    with pytest.raises(ValueError, match=r"shares in \[0, 1\]"):
+        kmetrics.Quantiles(q=(50,))
+    with pytest.raises(ValueError, match="rel_err"):
+        kmetrics.Quantiles(rel_err=2)

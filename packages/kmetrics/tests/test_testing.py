@@ -53,6 +53,17 @@ CASES = {
         kmetrics.WithCi(metric=kmetrics.Accuracy()),
         batches(logits=(3,), labels=()),
     ),
+    "quantiles": (kmetrics.Quantiles(), batches(values=(2,))),
+    **{
+        name: (getattr(kmetrics, name)(), batches(preds=(2,), targets=(2,)))
+        for name in kmetrics.regression.__all__
+        # The logarithm wants numbers above -1.
+        if name != "MeanSquaredLogError"
+    },
+    "log_error": (
+        kmetrics.MeanSquaredLogError(),
+        [{"preds": b["ids"], "targets": b["by"]} for b in batches(ids=(2,), by=(2,))],
+    ),
     "binned": (
         kmetrics.RocAuc(method="binned", bins=8),
         batches(logits=(3,), labels=()),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         confusion,
         curves,
         losses,
+        regression,
         slices,
         statistics,
         testing,
@@ -77,8 +78,21 @@ if TYPE_CHECKING:
         Specificity,
     )
     from kmetrics.curves import AveragePrecision, RocAuc
+    from kmetrics.regression import (
+        R2,
+        ExplainedVariance,
+        MaxError,
+        MeanAbsoluteError,
+        MeanAbsolutePercentageError,
+        MeanSquaredError,
+        MeanSquaredLogError,
+        MedianAbsoluteError,
+        Pearson,
+        RootMeanSquaredError,
+        Spearman,
+    )
     from kmetrics.slices import Grouped
-    from kmetrics.statistics import Mean, Norm, Std
+    from kmetrics.statistics import Mean, Norm, Quantiles, Std
     from kmetrics.trees import TreeMap, TreeReduce
     from kmetrics.uncertainty import Bootstrap, WithCi
     from kmetrics.wrappers import SkipIfMissing
@@ -129,18 +143,30 @@ __all__ = [
     "CalibrationError",
     "CohenKappa",
     "ConfusionMatrix",
+    "ExplainedVariance",
     "FBeta",
     "Grouped",
     "LogLoss",
     "MatthewsCorrelation",
+    "MaxError",
     "Mean",
+    "MeanAbsoluteError",
+    "MeanAbsolutePercentageError",
     "MeanIoU",
+    "MeanSquaredError",
+    "MeanSquaredLogError",
+    "MedianAbsoluteError",
     "Norm",
+    "Pearson",
     "Perplexity",
     "Precision",
+    "Quantiles",
+    "R2",
     "Recall",
     "RocAuc",
+    "RootMeanSquaredError",
     "SkipIfMissing",
+    "Spearman",
     "Specificity",
     "Std",
     "TreeMap",
@@ -152,6 +178,7 @@ __all__ = [
     "confusion",
     "curves",
     "losses",
+    "regression",
     "slices",
     "statistics",
     "testing",
@@ -198,7 +225,10 @@ _EXPORTS = {
     "uncertainty": "Bootstrap WithCi",
     "confusion": "BalancedAccuracy CohenKappa ConfusionMatrix FBeta "
     "MatthewsCorrelation MeanIoU Precision Recall Specificity",
-    "statistics": "Mean Norm Std",
+    "regression": "ExplainedVariance MaxError MeanAbsoluteError "
+    "MeanAbsolutePercentageError MeanSquaredError MeanSquaredLogError "
+    "MedianAbsoluteError Pearson R2 RootMeanSquaredError Spearman",
+    "statistics": "Mean Norm Quantiles Std",
     "wrappers": "SkipIfMissing",
 }
 _HOME = {name: module for module, names in _EXPORTS.items() for name in names.split()}
@@ -208,6 +238,7 @@ _MODULES = (
     "confusion",
     "curves",
     "losses",
+    "regression",
     "slices",
     "statistics",
     "testing",

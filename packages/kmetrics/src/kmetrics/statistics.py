@@ -1,4 +1,4 @@
-"""Statistics of any tensor: mean, standard deviation, norm."""
+"""Statistics of any tensor: mean, standard deviation, quantiles, norm."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 import kontext
+from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
+from kmetrics._bins import LogBins, count_bins
+from kmetrics._fields import sum_field
 from kmetrics._masks import align_left
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._moments import MomentsState
 from kmetrics._numerics import to_float32
+from kmetrics._register import state
 from ktyping import Array, Bool, Real, typechecked
 
-__all__ = ["Mean", "Norm", "Std"]
+__all__ = ["Mean", "Norm", "Quantiles", "Std"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -75,6 +80,81 @@ class Std(Metric):
     ) -> Any:
         """The state of one batch."""
         return MomentsState.from_values(values, mask)
+
+
+@state
+class QuantilesState(AutoState):
+    """How many values lie in each bin, see `LogBins`."""
+
+    counts: Any = sum_field()
+
+    def compute(self) -> Any:
+        """Name of the quantile to value."""
+        counts = np.asarray(self.counts)
+        if counts.sum() == 0:
+            return dict.fromkeys(self.parent.names, self.empty_value())
+        bins = self.parent.log_bins
+        values = (bins.quantile(counts, q) for q in self.parent.q)
+        return dict(zip(self.parent.names, values, strict=True))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Quantiles(Metric):
+    """Quantiles of all elements, in fixed memory; computes a dict such as `p50`, `p99`.
+
+    Each is off by no more than the share `rel_err` of itself. NaN are not counted.
+
+    Reference: see `LogBins`, the DDSketch of Masson, Rim and Lee (2019).
+
+    Attributes:
+      values: path of real numbers of any shape.
+      mask: path of bools or non-negative numbers, lined up from the left.
+      q: the shares, each in [0, 1].
+      rel_err: the largest relative error, in (0, 1).
+      smallest: magnitudes below it count as 0.
+      largest: magnitudes above it count as it.
+      on_empty: the value if nothing counts: "nan", "zero", or "raise".
+
+    Raises:
+      ValueError: an option is out of range.
+    """
+
+    State = QuantilesState
+
+    values: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    q: tuple[float, ...] = (0.5, 0.9, 0.99)
+    rel_err: float = 0.01
+    smallest: float = 1e-9
+    largest: float = 1e9
+    on_empty: OnEmpty = "nan"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.q or not all(0 <= q <= 1 for q in self.q):
+            raise ValueError(f"Quantiles: q must be shares in [0, 1]\n  got {self.q!r}")
+        self.log_bins  # noqa: B018  # refuses its options here, not at the first batch
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the quantiles: `p` and the percentage."""
+        return tuple(f"p{100 * q:.10g}" for q in self.q)
+
+    @property
+    def log_bins(self) -> LogBins:
+        """The bins that are counted."""
+        return LogBins(self.rel_err, self.smallest, self.largest)
+
+    @typechecked
+    def get_state(
+        self,
+        values: Real[Array, "..."] | Bool[Array, "..."],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch."""
+        bins = self.log_bins
+        index = bins.index(values)
+        return QuantilesState(counts=count_bins(index, bins.size, mask))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
