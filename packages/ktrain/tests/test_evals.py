@@ -118,6 +118,13 @@ def test_evaluating_no_batch_is_refused():
         every(5, num_batches=0)
 
 
+def test_a_schedule_or_a_count_of_the_wrong_kind_is_refused():
+    with pytest.raises(errors.TrainerConfigError, match="EveryNSteps"):
+        ktrain.evals.Evaluator(run=5)
+    with pytest.raises(errors.TrainerConfigError, match="whole number"):
+        every(5, num_batches=2.5)
+
+
 def test_num_batches_limits_the_evaluation(parts):
     trainer = parts.trainer(evals={"val": every(5, num_batches=2)})
     assert trainer.evals["val"].evaluate(trainer.init_state()).num_examples == 16

@@ -29,8 +29,10 @@ def test_a_signal_is_noted_and_handlers_are_put_back(number, reason):
 
 
 def test_without_preempt_only_ctrl_c_is_noted():
-    with Interrupts(preempt=False):
+    with Interrupts(preempt=False) as interrupts:
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interrupts.agreed() == "interrupted"
 
 
 def test_a_second_ctrl_c_interrupts_at_once():

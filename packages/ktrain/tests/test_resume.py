@@ -205,16 +205,67 @@ def test_an_error_in_an_evaluator_saves_the_state_and_says_where(saved, parts):
     assert saved(num_train_steps=12).train().start_step == 4
 
 
-def test_a_state_that_is_not_finite_is_not_saved_as_the_newest(saved, parts):
+@pytest.mark.spec("core-53")
+@pytest.mark.parametrize("log_every", [1, 100, None])
+def test_a_state_that_is_not_finite_is_never_saved(saved, parts, log_every):
+    schedule = optax.piecewise_constant_schedule(1e-3, {8: 1e38})
     trainer = saved(
-        optimizer=optax.chain(optax.sgd(1e30), optax.scale(1e10)),
-        num_train_steps=20,
-        log_metrics_every=1,
-        checkpointer=ktrain.checkpoint.Checkpointer(save_interval_steps=50),
+        optimizer=optax.sgd(schedule), num_train_steps=20, log_metrics_every=log_every
     )
     with pytest.raises(errors.NonFiniteError):
         trainer.train()
-    assert steps_of(trainer) == []
+    assert steps_of(trainer) == [5]
+
+
+def test_a_run_without_checkpoints_does_not_end_with_nan(parts):
+    schedule = optax.piecewise_constant_schedule(1e-3, {8: 1e38})
+    with pytest.raises(errors.NonFiniteError, match="after 12 updates: parameters"):
+        parts.trainer(optimizer=optax.sgd(schedule), log_metrics_every=None).train()
+
+
+def test_an_evaluation_that_failed_at_the_end_is_done_by_the_next_run(saved, parts):
+    class Fails(parts.Gap):
+        def get_state(self, pred, target, mask=None):
+            raise OSError("no luck")
+
+    last = ktrain.evals.EveryNSteps(100, first=False)
+    bad = ktrain.evals.Evaluator(run=last, metrics={"bad": Fails()})
+    with pytest.raises(OSError, match="no luck"):
+        saved(evals={"val": bad}).train()
+    again = saved(evals={"val": bad.replace(metrics={})}).train()
+    assert again.stop_reason == "done"
+    assert again.steps_run == 0
+    assert again.evals["val"].step == 12
+    assert (again.workdir / "train_complete.json").exists()
+    assert saved(evals={"val": bad}).train().stop_reason == "already_complete"
+
+
+def test_an_interrupt_between_an_update_and_its_count_saves_the_right_step(
+    saved, parts, monkeypatch
+):
+    from ktrain.run import ProgressSession
+
+    shown = ProgressSession.update
+
+    def broken(self, step, **values):
+        if step >= 6:
+            raise BrokenPipeError("the terminal is gone")
+        return shown(self, step, **values)
+
+    monkeypatch.setattr(ProgressSession, "update", broken)
+    trainer = saved(log_metrics_every=None)
+    with pytest.raises(BrokenPipeError):
+        trainer.train()
+    monkeypatch.undo()
+    with trainer.checkpointer.open() as session:
+        restored = session.restore(trainer.state_spec)
+    assert int(restored.state.step) == restored.step
+    result = saved(log_metrics_every=None).train()
+    straight = parts.trainer(
+        log_metrics_every=None, model=parts.Mlp(dropout=0.2)
+    ).train()
+    assert int(result.state.step) == 12
+    assert same(result.state, straight.state)
 
 
 @pytest.mark.spec("core-85")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         datasets,
         errors,
         evals,
+        kd,
         nn,
         writers,
     )
@@ -54,6 +55,7 @@ _MODULES = (
     "datasets",
     "errors",
     "evals",
+    "kd",
     "nn",
     "writers",
 )
@@ -76,6 +78,7 @@ __all__ = [
     "datasets",
     "errors",
     "evals",
+    "kd",
     "nn",
     "writers",
 ]

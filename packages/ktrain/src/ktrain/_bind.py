@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -149,11 +150,19 @@ def _bind_dataclass(value: Any, trainer: Any) -> Any:
     if not changes:
         return value
     result = copy.copy(value)
+    _forget_computed(result)
     for name, bound in changes.items():
         object.__setattr__(result, name, bound)
     if refs:
         object.__setattr__(result, _FROM_ROOT, refs)
     return result
+
+
+def _forget_computed(value: Any) -> None:
+    """Drops cached properties: they were computed from the fields before."""
+    for name in [*vars(value)]:
+        if isinstance(getattr(type(value), name, None), functools.cached_property):
+            del vars(value)[name]
 
 
 def follows_root(value: Any, field: str) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numbers
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ktrain import _errors, writers
+from ktrain import _bind, _errors, writers
 
 Problem = tuple[str, Any, str]
 """(field, what was found, what is expected and what to do)."""
@@ -25,6 +26,9 @@ def check_trainer(trainer: Any) -> None:
     Raises:
       TrainerConfigError: Lists all problems, one line each.
     """
+    problems = [*_kinds(trainer)]
+    if problems:
+        raise _problems_error(problems)
     problems = [
         *_numbers(trainer),
         *_choices(trainer),
@@ -32,17 +36,81 @@ def check_trainer(trainer: Any) -> None:
         *_evaluators(trainer),
         *_places(trainer),
     ]
-    if not problems:
-        return
+    if problems:
+        raise _problems_error(problems)
+
+
+def _problems_error(problems: list[Problem]) -> _errors.TrainerConfigError:
     lines = [f"  {field} = {found!r}: {text}" for field, found, text in problems]
     count = "1 field" if len(lines) == 1 else f"{len(lines)} fields"
-    raise _errors.TrainerConfigError(
+    return _errors.TrainerConfigError(
         f"{count} of the trainer cannot work:\n" + "\n".join(lines)
     )
 
 
+_METHODS = {
+    "train_ds": (("open", "element_spec"), "a pipeline, such as InMemoryPipeline(…)"),
+    "optimizer": (("init", "update"), "an optax transformation, such as optax.adam(…)"),
+    "writer": (("open",), "a writer; NoopWriter() writes nothing"),
+    "checkpointer": (("open",), "a Checkpointer, or None"),
+    "progress": (("start",), "a Progress, or None"),
+    "health": (("check", "check_params"), "a HealthPolicy"),
+    "rng_streams": (("init", "train", "eval"), "an RngStreams"),
+    "sharding": (("layout",), "a ShardingStrategy"),
+    "eval_ds": (("open", "element_spec"), "a pipeline, or None"),
+}
+_MAY_BE_NONE = ("checkpointer", "progress", "eval_ds")
+_MAPPINGS = {
+    "train_losses": (("get_state",), "losses"),
+    "train_metrics": (("get_state",), "metrics"),
+    "schedules": (("__call__",), "functions of the step"),
+    "evals": (("open", "run"), "evaluators"),
+}
+
+
+def _kinds(trainer: Any) -> Iterator[Problem]:
+    """Looks at what each field is able to do, not at its class."""
+    for name, (methods, expected) in _METHODS.items():
+        value = getattr(trainer, name)
+        if value is None and name in _MAY_BE_NONE:
+            continue
+        if not all(hasattr(type(value), method) for method in methods):
+            yield name, _short(value), f"expected {expected}"
+    for name, (methods, what) in _MAPPINGS.items():
+        value = getattr(trainer, name)
+        if not isinstance(value, Mapping):
+            yield name, _short(value), f"expected a mapping of names to {what}"
+            continue
+        for key, item in _leaves(value):
+            if not all(hasattr(item, method) for method in methods):
+                yield f"{name}[{key!r}]", _short(item), f"expected one of {what}"
+    if isinstance(trainer.model, type):
+        kind = trainer.model.__name__
+        yield "model", _short(trainer.model), f"a class, not an instance: {kind}(…)"
+
+
+def _leaves(mapping: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, item in mapping.items():
+        if isinstance(item, Mapping):
+            yield from _leaves(item, f"{prefix}{key}/")
+        else:
+            yield f"{prefix}{key}", item
+
+
+def _short(value: Any) -> Any:
+    text = repr(value)
+    return value if len(text) <= 60 else _Text(text[:57] + "…")
+
+
+class _Text(str):
+    """Text that stands for a value in a message."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def _numbers(trainer: Any) -> Iterator[Problem]:
@@ -84,9 +152,6 @@ def _losses(trainer: Any) -> Iterator[Problem]:
 
 
 def _evaluators(trainer: Any) -> Iterator[Problem]:
-    if not isinstance(trainer.evals, Mapping):
-        yield "evals", trainer.evals, "expected a mapping of names to evaluators"
-        return
     for name in trainer.evals:
         if name == "train":
             yield "evals", name, "this name is kept for training; rename the evaluator"
@@ -115,4 +180,4 @@ def _places(trainer: Any) -> Iterator[Problem]:
 
 
 def _unset(value: Any) -> bool:
-    return value is None or type(value).__name__ == "RootRef"
+    return value is None or isinstance(value, _bind.RootRef)

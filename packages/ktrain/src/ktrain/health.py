@@ -8,6 +8,9 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal
 
+import jax
+import jax.numpy as jnp
+
 from ktrain import _errors
 
 _log = logging.getLogger("ktrain")
@@ -15,7 +18,7 @@ _log = logging.getLogger("ktrain")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class HealthPolicy:
-    """Checks the loss and the gradient norm of every logged step.
+    """Checks losses and gradient norm of logged steps, parameters before a save.
 
     Attributes:
       on_nonfinite: `"raise"` a `NonFiniteError`, `"warn"` in the log, or `"ignore"`.
@@ -46,13 +49,31 @@ class HealthPolicy:
         bad = [(name, v) for name, v in named.items() if not math.isfinite(v)]
         if not bad:
             return
+        self._tell(
+            f"step {step}: " + ", ".join(f"{name} is {value}" for name, value in bad)
+        )
+
+    def check_params(self, step: int, params: Any) -> None:
+        """Looks at the parameters after `step` updates; waits for the device.
+
+        Raises:
+          NonFiniteError: A parameter is NaN or infinite; checkpoints hold none such.
+        """
+        if self.on_nonfinite != "ignore" and not bool(_all_finite(params)):
+            self._tell(f"after {step} updates: parameters are NaN or infinite")
+
+    def _tell(self, what: str) -> None:
         message = (
-            f"step {step}: "
-            + ", ".join(f"{name} is {value}" for name, value in bad)
-            + "\n  The state was finite at the last checkpoint. Look at the learning"
-            " rate and at the batch of this step; to go on regardless, use"
-            " health=HealthPolicy(on_nonfinite='warn')."
+            f"{what}\n  No such state is saved. Look at the learning rate and at the"
+            " batches since the last log (log_metrics_every=1 finds the step); to go"
+            " on regardless, use health=HealthPolicy(on_nonfinite='warn')."
         )
         if self.on_nonfinite == "raise":
             raise _errors.NonFiniteError(message)
         _log.warning("%s", message)
+
+
+@jax.jit
+def _all_finite(tree: Any) -> jax.Array:
+    leaves = [x for x in jax.tree.leaves(tree) if jnp.issubdtype(x.dtype, jnp.inexact)]
+    return jnp.all(jnp.stack([jnp.all(jnp.isfinite(x)) for x in leaves] or [True]))

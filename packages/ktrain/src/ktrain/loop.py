@@ -44,6 +44,7 @@ class Loop:
       k: Number of updates in it.
       evaluated: Names of the evaluators that have run at boundary `k`.
       results: The newest result of each evaluator.
+      saved: The newest step that is saved; None for none.
     """
 
     step: CompiledStep
@@ -61,7 +62,7 @@ class Loop:
     k: int
     evaluated: set[str] = dataclasses.field(default_factory=set)
     results: dict[str, EvalResult] = dataclasses.field(default_factory=dict)
-    _saved: int | None = None
+    saved: int | None = None
     _fetched: int = 0
     _called: set[str] = dataclasses.field(default_factory=set)
 
@@ -90,6 +91,8 @@ class Loop:
         reason = self.interrupts.agreed() or self._evaluate()
         last = self.k == self.end
         if reason or last or (self.checkpoints and self.checkpoints.due(self.k)):
+            self.reporter.flush()
+            self.reporter.health.check_params(self.k, self.state.params)
             self._save(blocking=bool(reason) or last)
         if reason:
             self.reporter.event("preempt", self.k, reason=reason)
@@ -133,14 +136,14 @@ class Loop:
             k, batch = self.k, self._next_batch()
             with self._first_call("report"):
                 self.state, report = self.step.report(self.state, batch)
-            self.k += 1
+                self.k += 1
             self.reporter.take(k, report)
         else:
             stop = self._next_event()
             quiet, noted = self.step.quiet, self.interrupts.noted
             with self._first_call("quiet"):
                 self.state = quiet(self.state, self._next_batch())
-            self.k += 1
+                self.k += 1
             while self.k < stop and not noted():
                 self.state = quiet(self.state, self._next_batch())
                 self.k += 1
@@ -189,9 +192,8 @@ class Loop:
         return self.place(batch)
 
     def _save(self, *, blocking: bool, lag: int = 0) -> None:
-        if self.checkpoints is None or self._saved == self.k:
+        if self.checkpoints is None or self.saved == self.k:
             return
-        self.reporter.flush()
         with self.reporter.chrono.phase("checkpoint"):
             self.checkpoints.save(
                 self.k,
@@ -205,7 +207,7 @@ class Loop:
                 config_digest=self.config_digest,
                 blocking=blocking,
             )
-        self._saved = self.k
+        self.saved = self.k
         self.reporter.event("checkpoint", self.k)
 
     def _eval_metrics(self) -> Mapping[str, float]:
@@ -225,6 +227,9 @@ class Loop:
         if unhealthy or not alone or self.k == 0 or self.state.is_deleted():
             return
         try:
+            # An interrupt may have come between an update and its count.
+            self.k = int(self.state.step)
+            self.reporter.health.check_params(self.k, self.state.params)
             self._save(blocking=True, lag=self._fetched - (self.k - self._start))
         except Exception as second:
             error.add_note(f"ktrain: the state could not be saved either: {second}")

@@ -134,8 +134,11 @@ def read_attempts(workdir: Any) -> list[dict[str, Any]]:
     return json.loads(path.read_text())["attempts"]
 
 
-def write_shapes(workdir: Any, *, batch_spec: Any, params: Any) -> None:
-    """Writes `element_spec.json` and `params.json`."""
+def write_shapes(workdir: Any, *, batch_spec: Any, params: Any, context: Any) -> None:
+    """Writes `element_spec.json`, `params.json` and `context.md`.
+
+    The last lists every path that a key can point to, with its shape.
+    """
     write_json(
         workdir / "element_spec.json",
         {
@@ -154,12 +157,8 @@ def write_shapes(workdir: Any, *, batch_spec: Any, params: Any) -> None:
             for path, leaf in flat_leaves(params)
         },
     )
-
-
-def write_context(workdir: Any, context_spec: Any) -> None:
-    """Writes `context.md`: every path that a key can point to, with its shape."""
     lines = ["| path | array |", "|---|---|"]
-    lines += [f"| `{path}` | {leaf} |" for path, leaf in flat_leaves(context_spec)]
+    lines += [f"| `{path}` | {leaf} |" for path, leaf in flat_leaves(context)]
     (workdir / "context.md").write_text("\n".join(lines) + "\n")
 
 

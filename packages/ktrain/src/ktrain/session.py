@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jax
-from etils import epath
 
-from ktrain import _errors, drift, overview, records
+from ktrain import overview, records, startup
 from ktrain.checkpoint import CheckpointSession, Restored
 from ktrain.evals import EvalResult, EvalSession
 from ktrain.interrupts import Interrupts
@@ -22,7 +21,6 @@ from ktrain.run import (
     Progress,
     ProgressSession,
     StatusFile,
-    WorkdirLock,
     write_json,
 )
 from ktrain.state import TrainState
@@ -66,29 +64,30 @@ def run(trainer: Any) -> TrainResult:
     """Trains; see `Trainer.train`."""
     layout = trainer.sharding.layout()
     primary = jax.process_index() == 0
-    workdir = epath.Path(trainer.workdir) if trainer.workdir else None
     with contextlib.ExitStack() as stack:
         # All that can be wrong with config and data shows before anything is written.
         layout.check_batch_size(trainer.train_ds.batch_size, what="train_ds")
         evals = [evaluator.open(name) for name, evaluator in trainer.evals.items()]
-        batches = stack.enter_context(_open_batches(trainer))
-        accepted: list[str] = []
-        if workdir is not None and primary:
-            workdir.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(WorkdirLock(workdir))
-            accepted = drift.check_drift(
-                workdir, trainer.raw_cfg, policy=trainer.on_config_drift
-            )
-        checkpoints = _open_checkpoints(trainer, stack, primary)
-        restored = _restore(trainer, checkpoints)
-        if restored is not None and restored.step >= trainer.num_train_steps:
-            return _already_complete(trainer, restored, workdir)
+        batches = stack.enter_context(contextlib.closing(startup.open_batches(trainer)))
+        if trainer.checkpointer is not None:
+            batches.state(lag=0)
+        step = CompiledStep(trainer.trainstep, layout)
+        step.trace(trainer.state_spec, trainer.train_ds.element_spec)
+
+        workdir = startup.enter_workdir(trainer, stack, primary)
+        checkpoints = startup.open_checkpoints(trainer, stack, primary)
+        accepted = startup.check_drift(trainer, workdir, checkpoints)
+        restored = startup.restore(trainer, checkpoints)
+        if restored is not None and startup.is_complete(trainer, restored, workdir):
+            return _already_complete(restored, workdir)
         if restored is not None:
             batches.restore(restored.data)
         attempt = _Attempt(
             trainer=trainer,
+            step=step,
             layout=layout,
-            workdir=workdir if primary else None,
+            workdir=workdir,
+            files=workdir if primary else None,
             batches=batches,
             evals=evals,
             checkpoints=checkpoints,
@@ -98,44 +97,7 @@ def run(trainer: Any) -> TrainResult:
         return attempt.run(stack)
 
 
-def _open_batches(trainer: Any) -> Any:
-    return trainer.train_ds.open(
-        purpose="train",
-        process_index=jax.process_index(),
-        process_count=jax.process_count(),
-    )
-
-
-def _open_checkpoints(
-    trainer: Any, stack: contextlib.ExitStack, primary: bool
-) -> CheckpointSession | None:
-    if trainer.checkpointer is None:
-        return None
-    opened = trainer.checkpointer.open(primary=primary, processes=jax.process_count())
-    return stack.enter_context(opened)
-
-
-def _restore(trainer: Any, checkpoints: CheckpointSession | None) -> Restored | None:
-    latest = None if checkpoints is None else checkpoints.latest()
-    if latest is not None and trainer.resume == "never":
-        raise _errors.CheckpointError(
-            f"{trainer.workdir} already holds checkpoints (newest: step {latest}), and"
-            " resume='never' forbids to go on from them.\n"
-            "  Use another workdir, or resume='auto'."
-        )
-    restored = None
-    if checkpoints is not None:
-        # Also when no step is committed: leftovers of a dead writer are not a run.
-        restored = checkpoints.restore(trainer.state_spec)
-    if restored is None and trainer.resume == "must":
-        raise _errors.CheckpointNotFoundError(
-            f"{trainer.workdir} holds no checkpoint, and resume='must' asks for one.\n"
-            "  Check the workdir, or use resume='auto' to start from the beginning."
-        )
-    return restored
-
-
-def _already_complete(trainer: Any, restored: Restored, workdir: Any) -> TrainResult:
+def _already_complete(restored: Restored, workdir: Any) -> TrainResult:
     return TrainResult(
         state=restored.state,
         last_metrics={},
@@ -159,30 +121,45 @@ class _Attempt:
     """A start or a resume, from its first line in `run.json` to its last."""
 
     trainer: Any
+    step: CompiledStep
     layout: Any
     workdir: Any
+    files: Any
     batches: Any
     evals: list[EvalSession]
     checkpoints: CheckpointSession | None
     restored: Restored | None
     accepted_drift: list[str]
+    loop: Loop | None = None
 
     def run(self, stack: contextlib.ExitStack) -> TrainResult:
         trainer, restored = self.trainer, self.restored
         start = 0 if restored is None else restored.step
         state = trainer.init_state() if restored is None else restored.state
         self._write_start(start, state)
-        progress = self._open_progress(stack, start)
-        if trainer.progress is not None:
-            progress.print(_headline(start, state))
-        writer = stack.enter_context(self._open_writer(start))
         events = self._open_events(stack, start)
-        step = CompiledStep(trainer.trainstep, self.layout)
+        try:
+            return self._run(stack, state, start, events)
+        except BaseException as error:
+            step = start if self.loop is None else self.loop.k
+            self._write_failure(error, step, events)
+            raise
+
+    def _run(
+        self,
+        stack: contextlib.ExitStack,
+        state: TrainState,
+        start: int,
+        events: EventLog | None,
+    ) -> TrainResult:
+        trainer = self.trainer
+        progress = self._open_progress(stack, start, state)
+        writer = stack.enter_context(self._open_writer(start))
         interrupts = stack.enter_context(
             Interrupts(preempt=trainer.on_preempt == "save_exit")
         )
-        loop = Loop(
-            step=step,
+        loop = self.loop = Loop(
+            step=self.step,
             batches=self.batches,
             place=self.layout.place,
             num_train_steps=trainer.num_train_steps,
@@ -191,13 +168,14 @@ class _Attempt:
             evals=self.evals,
             checkpoints=self.checkpoints,
             config_digest=records.config_digest(trainer.raw_cfg),
-            reporter=self._reporter(step, writer, progress, events, start),
+            reporter=self._reporter(writer, progress, events, start),
             interrupts=interrupts,
             state=state,
             k=start,
             evaluated=set(self._clock().get("evaluated", ())),
+            saved=None if self.restored is None else start,
         )
-        reason = self._run_loop(loop, events)
+        reason = loop.run()
         if self.checkpoints is not None:
             self.checkpoints.wait()
         writer.flush()
@@ -213,7 +191,7 @@ class _Attempt:
         return total if more is None else min(total, start + more)
 
     def _open_progress(
-        self, stack: contextlib.ExitStack, start: int
+        self, stack: contextlib.ExitStack, start: int, state: TrainState
     ) -> ProgressSession:
         shown = self.trainer.progress if jax.process_index() == 0 else None
         session = (shown or Progress(mode="off")).start(
@@ -222,79 +200,79 @@ class _Attempt:
             description="train",
         )
         stack.callback(session.close)
+        if session.shown:
+            session.print(_headline(start, state))
         return session
 
     @contextlib.contextmanager
     def _open_writer(self, start: int) -> Iterator[Any]:
         writer = self.trainer.writer if jax.process_index() == 0 else NoopWriter()
-        opened = open_in_background(writer, workdir=self.workdir, start_step=start)
+        opened = open_in_background(writer, workdir=self.files, start_step=start)
         try:
             yield opened
         finally:
             opened.close()
 
     def _open_events(self, stack: contextlib.ExitStack, start: int) -> EventLog | None:
-        if self.workdir is None:
+        if self.files is None:
             return None
-        events = EventLog(self.workdir)
+        events = EventLog(self.files)
         stack.callback(events.close)
         events.add("start" if self.restored is None else "resume", start)
         return events
 
     def _reporter(
-        self, step: CompiledStep, writer: Any, progress: Any, events: Any, start: int
+        self, writer: Any, progress: Any, events: Any, start: int
     ) -> Reporter:
         chrono = Chrono(batch_size=self.trainer.train_ds.batch_size)
         if self._clock():
             chrono.restore(self._clock())
         chrono.start(start)
         return Reporter(
-            measures=step.step.measures,
+            measures=self.step.step.measures,
             health=self.trainer.health,
             writer=writer,
             progress=progress,
             chrono=chrono,
-            status=StatusFile(self.workdir) if self.workdir is not None else None,
+            status=StatusFile(self.files) if self.files is not None else None,
             events=events,
             num_train_steps=self.trainer.num_train_steps,
         )
 
-    def _run_loop(self, loop: Loop, events: Any) -> str:
-        try:
-            return loop.run()
-        except BaseException as error:
-            if self.workdir is not None:
-                text = f"{type(error).__name__}: {error}"
-                records.finish_attempt(self.workdir, stop_reason="error", error=text)
-                events.add("error", loop.k, error=text)
-            raise
+    def _write_failure(
+        self, error: BaseException, step: int, events: EventLog | None
+    ) -> None:
+        if self.files is None or events is None:
+            return
+        text = f"{type(error).__name__}: {error}"
+        records.finish_attempt(self.files, stop_reason="error", error=text)
+        events.add("error", step, error=text)
 
     def _write_start(self, start: int, state: TrainState) -> None:
-        if self.workdir is None:
+        if self.files is None:
             return
         trainer = self.trainer
-        (self.workdir / "train_complete.json").unlink(missing_ok=True)
-        records.write_config(self.workdir, trainer.raw_cfg, trainer)
+        (self.files / "train_complete.json").unlink(missing_ok=True)
+        records.write_config(self.files, trainer.raw_cfg, trainer)
         if self.restored is None:
             records.write_shapes(
-                self.workdir,
+                self.files,
                 batch_spec=trainer.train_ds.element_spec,
                 params=state.params,
+                context=self.step.context_spec,
             )
         records.append_attempt(
-            self.workdir,
+            self.files,
             records.start_record(
                 seed=trainer.seed, start_step=start, drift=self.accepted_drift
             ),
         )
 
     def _write_end(self, loop: Loop, reason: str) -> None:
-        if self.workdir is None:
+        if self.files is None:
             return
-        if loop.step.context_spec is not None:
-            records.write_context(self.workdir, loop.step.context_spec)
         loop.reporter.show_status(loop.k, phase=reason, force=True)
-        records.finish_attempt(self.workdir, stop_reason=reason, step=loop.k)
+        records.finish_attempt(self.files, stop_reason=reason, step=loop.k)
         if reason != "done":
             return
         complete = {
@@ -306,7 +284,7 @@ class _Attempt:
                 for name, r in loop.results.items()
             },
         }
-        write_json(self.workdir / "train_complete.json", complete)
+        write_json(self.files / "train_complete.json", complete)
         loop.reporter.event("complete", loop.k)
 
     def _result(self, loop: Loop, reason: str, start: int) -> TrainResult:

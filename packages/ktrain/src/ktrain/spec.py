@@ -24,12 +24,14 @@ class ArraySpec:
     """Shape and dtype of one array; prints as `f32[128 8]`."""
 
     shape: tuple[int, ...]
-    dtype: np.dtype
+    dtype: Any
 
     @classmethod
     def of(cls, array: Any) -> ArraySpec:
-        """Gives the spec of anything with a shape and a dtype."""
-        return cls(tuple(int(n) for n in array.shape), np.dtype(array.dtype))
+        """Gives the spec of an array, a number, or anything with shape and dtype."""
+        if not hasattr(array, "shape"):
+            array = np.asarray(array)
+        return cls(tuple(int(n) for n in array.shape), array.dtype)
 
     def __repr__(self) -> str:
         return f"{short_dtype(self.dtype)}[{' '.join(map(str, self.shape))}]"

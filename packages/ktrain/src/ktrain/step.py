@@ -192,7 +192,7 @@ class CompiledStep:
     take the state over: its buffers are reused, the old state cannot be used again.
 
     Attributes:
-      context_spec: Shapes and dtypes of the context, once `report` was traced.
+      context_spec: Shapes and dtypes of the context, once a step was traced.
     """
 
     def __init__(self, step: TrainStep, layout: sharding.Layout):
@@ -204,6 +204,20 @@ class CompiledStep:
         self._capture = "interms" in measures.roots()
         self.quiet = layout.jit(self._quiet, args="sb", donate_argnums=0)
         self.report = layout.jit(self._report, args="sb", donate_argnums=0)
+
+    def trace(self, state_spec: Any, batch_spec: Any) -> None:
+        """Runs a reporting step on shapes alone: finds what no step could compute.
+
+        Raises:
+          KeyError: A loss, a metric or the model reads a path that is not there.
+          TypeError, ValueError: Shapes, dtypes or trees do not fit.
+        """
+        batch = jax.tree.map(
+            lambda s: jax.ShapeDtypeStruct(s.shape, s.dtype),
+            batch_spec,
+            is_leaf=_is_spec,
+        )
+        jax.eval_shape(self._report, state_spec, batch)
 
     def _quiet(self, state: TrainState, batch: Any) -> TrainState:
         return self.step.step(state, batch, capture=self._capture_quiet)[0]

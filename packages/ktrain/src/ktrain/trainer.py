@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -149,12 +150,12 @@ class Trainer:
 
 
 def _changed_config(raw_cfg: Any, changes: Mapping[str, Any]) -> Any:
-    plain = (int, float, str, bool, type(None))
+    plain = (int, float, str, bool, type(None), os.PathLike)
     if raw_cfg is None or not all(isinstance(v, plain) for v in changes.values()):
         return None
     import konfig
 
     cfg = konfig.deepcopy(raw_cfg)
     for name, value in changes.items():
-        cfg[name] = value
+        cfg[name] = os.fspath(value) if isinstance(value, os.PathLike) else value
     return cfg

@@ -15,6 +15,7 @@ from ktrain import _errors
 
 _STAGE = "_ktrain_stage"
 _MAX_LINES = 40
+_JAX_NOTE = "--------------------\nFor simplicity, JAX has removed"
 
 
 @contextlib.contextmanager
@@ -61,7 +62,8 @@ def describe(error: Exception) -> str:
     """Gives class, message, notes and, for errors of user code, where it was raised."""
     lines = f"{type(error).__name__}: {error}".splitlines()
     for note in getattr(error, "__notes__", ()):
-        lines += note.splitlines()
+        if not note.startswith(_JAX_NOTE):
+            lines += note.splitlines()
     ours = isinstance(error, (_errors.TrainError, konfig.KonfigError))
     if not ours:
         lines += _user_frames(error)
@@ -75,8 +77,6 @@ def describe(error: Exception) -> str:
 def _user_frames(error: Exception) -> list[str]:
     frames = traceback_lib.extract_tb(error.__traceback__)
     own = [f for f in frames if not _is_library(f.filename)][-3:]
-    if not own:
-        own = list(frames[-1:])
     return [f"  at {f.filename}:{f.lineno} in {f.name}: {f.line}" for f in own]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 import konfig
-from ktrain import _errors
+from ktrain import _errors, drift
 from ktrain.cli import _errors_shown, _source
 from ktrain.run import read_json
 
@@ -41,7 +41,7 @@ def _set_workdir(cfg: Any, name: str, workdir: str | None) -> None:
     if workdir is not None:
         cfg.workdir = workdir
     elif not cfg.get("workdir"):
-        digest = konfig.fingerprint(cfg, exclude=("workdir",))
+        digest = konfig.fingerprint(cfg, exclude=drift.FREE)
         cfg.workdir = f"runs/{name}-{digest[:8]}"
 
 

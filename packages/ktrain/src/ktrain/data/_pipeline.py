@@ -56,6 +56,11 @@ class Pipeline(Protocol):
     """A description of batches; opening it gives the batches themselves."""
 
     @property
+    def batch_size(self) -> int:
+        """How many examples a global batch has."""
+        ...
+
+    @property
     def element_spec(self) -> Any:
         """Shapes and dtypes of a global batch, a tree of `ktrain.spec.ArraySpec`."""
         ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import numbers
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -68,10 +69,17 @@ class Evaluator(_bind.RootBound):
     num_batches: int | None = None
 
     def __post_init__(self) -> None:
-        if self.num_batches is not None and self.num_batches < 1:
+        if not all(hasattr(self.run, name) for name in ("due", "next_due")):
             raise _errors.TrainerConfigError(
-                f"Evaluator(num_batches={self.num_batches!r}): at least 1 batch must be"
-                " evaluated.\n  Use num_batches=None for all of them."
+                f"Evaluator(run={self.run!r}): expected a schedule, such as"
+                " EveryNSteps(100)."
+            )
+        count = self.num_batches
+        whole = isinstance(count, numbers.Integral) and not isinstance(count, bool)
+        if count is not None and (not whole or count < 1):
+            raise _errors.TrainerConfigError(
+                f"Evaluator(num_batches={count!r}): expected a whole number of at"
+                " least 1.\n  Use num_batches=None for all of them."
             )
 
     def open(self, name: str = "eval") -> EvalSession:

@@ -111,6 +111,11 @@ class ProgressSession:
         self._origin: tuple[float, int] | None = None
         self._closed = False
 
+    @property
+    def shown(self) -> bool:
+        """Whether anything is shown at all."""
+        return not isinstance(self._display, _NoDisplay)
+
     def __enter__(self) -> ProgressSession:
         return self
 

@@ -52,6 +52,8 @@ class _TensorBoardSession:
         file.add_numbers(step, flat.numbers())
         for name, text in flat.texts().items():
             file.add_text(step, name, text)
+        # A process that is killed must not take hours of curves with it.
+        file.flush()
 
     def text(self, collection: str, step: int, name: str, markdown: str) -> None:
         self._file(collection, step).add_text(step, name, markdown)
