@@ -53,6 +53,15 @@ CASES = {
         kmetrics.WithCi(metric=kmetrics.Accuracy()),
         batches(logits=(3,), labels=()),
     ),
+    "psnr": (kmetrics.Psnr(), batches(preds=(3, 3, 1), targets=(3, 3, 1))),
+    "ssim": (
+        kmetrics.Ssim(window=3),
+        # Alike: a mean of similarities of both signs would cancel to its rounding.
+        [
+            {"preds": b["targets"] + 0.1 * b["preds"], "targets": b["targets"]}
+            for b in batches(preds=(3, 3, 1), targets=(3, 3, 1))
+        ],
+    ),
     "quantiles": (kmetrics.Quantiles(), batches(values=(2,))),
     **{
         name: (getattr(kmetrics, name)(), batches(preds=(2,), targets=(2,)))

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
         classification,
         confusion,
         curves,
+        image,
         losses,
         regression,
         slices,
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
         Specificity,
     )
     from kmetrics.curves import AveragePrecision, RocAuc
+    from kmetrics.image import Psnr, Ssim
     from kmetrics.regression import (
         R2,
         ExplainedVariance,
@@ -160,6 +162,7 @@ __all__ = [
     "Pearson",
     "Perplexity",
     "Precision",
+    "Psnr",
     "Quantiles",
     "R2",
     "Recall",
@@ -168,6 +171,7 @@ __all__ = [
     "SkipIfMissing",
     "Spearman",
     "Specificity",
+    "Ssim",
     "Std",
     "TreeMap",
     "TreeReduce",
@@ -177,6 +181,7 @@ __all__ = [
     "classification",
     "confusion",
     "curves",
+    "image",
     "losses",
     "regression",
     "slices",
@@ -225,6 +230,7 @@ _EXPORTS = {
     "uncertainty": "Bootstrap WithCi",
     "confusion": "BalancedAccuracy CohenKappa ConfusionMatrix FBeta "
     "MatthewsCorrelation MeanIoU Precision Recall Specificity",
+    "image": "Psnr Ssim",
     "regression": "ExplainedVariance MaxError MeanAbsoluteError "
     "MeanAbsolutePercentageError MeanSquaredError MeanSquaredLogError "
     "MedianAbsoluteError Pearson R2 RootMeanSquaredError Spearman",
@@ -237,6 +243,7 @@ _MODULES = (
     "classification",
     "confusion",
     "curves",
+    "image",
     "losses",
     "regression",
     "slices",

@@ -1,0 +1,176 @@
+"""Metrics that compare images: PSNR and SSIM."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import kontext
+from kmetrics._average import AverageState
+from kmetrics._class_inputs import example_weights
+from kmetrics._masks import fill_masked
+from kmetrics._metric import Metric, OnEmpty
+from kmetrics._numerics import to_float32
+from ktyping import Array, Bool, Real, typechecked
+
+__all__ = ["Psnr", "Ssim"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _ImagePair(Metric):
+    State = AverageState
+
+    preds: kontext.Key = kontext.REQUIRED
+    targets: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    in_vrange: tuple[float, float] = (0.0, 1.0)
+    clip: bool = False
+    on_empty: OnEmpty = "nan"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(self.in_vrange) != 2 or not self.in_vrange[0] < self.in_vrange[1]:
+            raise ValueError(
+                f"{type(self).__name__}: in_vrange must be the lowest and the highest "
+                f"value of a pixel\n  got {self.in_vrange!r}"
+            )
+
+    @typechecked
+    def get_state(
+        self,
+        preds: Real[Array, "*b h w c"],
+        targets: Real[Array, "*b h w c"],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch; `mask` selects images, `[*b]` or `[*b, 1]`."""
+        preds, targets = (self._pixels(x) for x in (preds, targets))
+        batch = preds.shape[:-3]
+        weights = None if mask is None else example_weights(mask, batch)
+        if weights is not None:
+            preds, targets = (fill_masked(x, weights, 0.0) for x in (preds, targets))
+        return AverageState.from_values(self._values(preds, targets), weights)
+
+    def _pixels(self, images: Any) -> jax.Array:
+        images = to_float32(images)
+        return jnp.clip(images, *self.in_vrange) if self.clip else images
+
+    @property
+    def _range(self) -> float:
+        return self.in_vrange[1] - self.in_vrange[0]
+
+    def _values(self, preds: jax.Array, targets: jax.Array) -> jax.Array:
+        """One value per image, `[*b]`."""
+        raise NotImplementedError
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Psnr(_ImagePair):
+    """The peak signal-to-noise ratio in dB, the mean over the images.
+
+    `20 log₁₀ R - 10 log₁₀ MSE`, where R is the width of `in_vrange` and MSE the mean
+    over the pixels and channels of one image.
+
+    Attributes:
+      preds: path of images `[*b, h, w, c]`, floats or integers.
+      targets: path of images, same shape.
+      mask: path of bools or non-negative numbers `[*b]`, or fewer axes.
+      in_vrange: the lowest and the highest value of a pixel, (0, 255) for uint8.
+      clip: whether pixels outside of the range are cut to it.
+      on_empty: the value if no image counts: "nan", "zero", or "raise".
+      max_db: the value of equal images, and the most that an image can get.
+
+    Raises:
+      ValueError: `in_vrange` does not ascend.
+    """
+
+    max_db: float = 100.0
+
+    def _values(self, preds: jax.Array, targets: jax.Array) -> jax.Array:
+        error = jnp.mean((preds - targets) ** 2, axis=(-3, -2, -1))
+        safe = jnp.where(error == 0, 1.0, error)
+        value = 20 * math.log10(self._range) - 10 * jnp.log10(safe)
+        return jnp.where(error == 0, self.max_db, jnp.minimum(value, self.max_db))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Ssim(_ImagePair):
+    """The structural similarity, the mean over the images; 1 for equal ones.
+
+    With a Gaussian window, population covariances, and only where the window fits
+    into the image; the mean over places and channels.
+
+    Reference: Z. Wang, A. C. Bovik, H. R. Sheikh, E. P. Simoncelli, Image quality
+    assessment: from error visibility to structural similarity (2004), equation 13.
+
+    Attributes:
+      preds: path of images `[*b, h, w, c]`, floats or integers.
+      targets: path of images, same shape.
+      mask: path of bools or non-negative numbers `[*b]`, or fewer axes.
+      in_vrange: the lowest and the highest value of a pixel, (0, 255) for uint8.
+      clip: whether pixels outside of the range are cut to it.
+      on_empty: the value if no image counts: "nan", "zero", or "raise".
+      window: side of the window in pixels, odd.
+      sigma: standard deviation of the Gaussian, in pixels.
+      k1: stabilises the comparison of the means.
+      k2: stabilises the comparison of the variances.
+
+    Raises:
+      ValueError: an option is out of range; at the first use: an image is smaller than
+        the window.
+    """
+
+    window: int = 11
+    sigma: float = 1.5
+    k1: float = 0.01
+    k2: float = 0.03
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.window < 1 or self.window % 2 == 0 or not self.sigma > 0:
+            raise ValueError(
+                "Ssim: window must be odd, and sigma above 0\n"
+                f"  got {self.window} and {self.sigma}"
+            )
+
+    def _values(self, preds: jax.Array, targets: jax.Array) -> jax.Array:
+        height, width, _ = preds.shape[-3:]
+        if min(height, width) < self.window:
+            raise ValueError(
+                "Ssim: the images are smaller than the window\n"
+                f"  images {height} × {width}, window {self.window} × {self.window}\n"
+                "use larger images, or a smaller window"
+            )
+        # Variances do not depend on it, and keep their digits near 0.
+        middle = sum(self.in_vrange) / 2
+        x, y = preds - middle, targets - middle
+        mean_x, mean_y = self._blur(x), self._blur(y)
+        var_x = self._blur(x * x) - mean_x**2
+        var_y = self._blur(y * y) - mean_y**2
+        cov = self._blur(x * y) - mean_x * mean_y
+        low = self.in_vrange[0]
+        mean_x, mean_y = mean_x + middle - low, mean_y + middle - low
+        c1, c2 = (self.k1 * self._range) ** 2, (self.k2 * self._range) ** 2
+        means = (2 * mean_x * mean_y + c1) / (mean_x**2 + mean_y**2 + c1)
+        return jnp.mean(
+            means * (2 * cov + c2) / (var_x + var_y + c2), axis=(-3, -2, -1)
+        )
+
+    def _blur(self, images: jax.Array) -> jax.Array:
+        """The weighted mean over the window, wherever it fits."""
+        offset = np.arange(self.window) - self.window // 2
+        weights = np.exp(-(offset**2) / (2 * self.sigma**2))
+        weights = (weights / weights.sum()).astype(np.float32)
+        for axis in (images.ndim - 3, images.ndim - 2):
+            size = images.shape[axis] - self.window + 1
+            parts = (
+                weight * jax.lax.slice_in_dim(images, i, i + size, axis=axis)
+                for i, weight in enumerate(weights)
+            )
+            images = functools.reduce(jnp.add, parts)
+        return images
