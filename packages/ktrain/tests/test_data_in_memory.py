@@ -301,6 +301,7 @@ def test_a_failed_load_is_tried_again():
 
 def test_a_pipeline_of_a_user_needs_no_base_class():
     class Mine:
+        batch_size = 4
         element_spec = None
 
         def num_batches(self, purpose="train"):
