@@ -281,12 +281,10 @@ def returns(target: Any) -> Any:
 
 def unknown_keyword(qualname: str, parameters: Parameters, name: str, kind: Any) -> Any:
     """The error for a keyword that the target does not take."""
+    offered = [known for known in parameters.names if not known.startswith("_")]
     return kind(
         f"{qualname} has no parameter {name!r}",
-        hint=joined(
-            did_you_mean(name, parameters.names),
-            f"parameters: {listed(parameters.names)}",
-        ),
+        hint=joined(did_you_mean(name, offered), f"parameters: {listed(offered)}"),
     )
 
 
