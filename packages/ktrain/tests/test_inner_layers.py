@@ -51,7 +51,7 @@ def test_captured_outputs_do_not_enter_the_next_step(parts):
     with trainer.train_ds.open() as batches:
         for _ in range(5):
             state, report = step.report(state, next(batches))
-            values = step.step.measures.compute(report)
+            values = step.step.measures.compute(report.states)
             assert values["metrics/captured"] == values["metrics/sown"] == 1.0
             assert state.collections == {}
     assert step.report._cache_size() == 1
