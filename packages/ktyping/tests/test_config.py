@@ -191,3 +191,31 @@ def test_a_setting_that_does_not_exist_is_refused_and_sets_nothing(settings):
     with pytest.raises(ValueError, match="refuse, allow"):
         settings(extra_keys="maybe")
     assert config.mode == "on"
+
+
+def test_how_many_items_with_arrays_are_checked_can_be_chosen(settings):
+    value = [(1,)] * 1000 + [(2,)]
+    assert matches(value, list[Shape["n"]])
+    settings(container_limit=1001)
+    try:
+        assert not matches(value, list[Shape["n"]])
+        settings(container_limit=3)
+        assert matches([(1,)] * 3 + [(2,)], list[Shape["n"]])
+    finally:
+        settings(container_limit=1000)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("container_limit", 0),
+        ("container_limit", True),
+        ("check_names", 1),
+        ("strict", "yes"),
+        ("strict_symbolic", 0),
+    ],
+)
+def test_a_setting_of_another_kind_is_refused(name, value):
+    with pytest.raises(ValueError, match=f"{name}={value!r}"):
+        config.set("off", **{name: value})
+    assert config.mode == "on"

@@ -40,6 +40,7 @@ _EXPORTS = {
     **dict.fromkeys(("explain", "spec_of"), "_explain"),
     "config": "_config",
     "share": "_records",
+    **dict.fromkeys(("Stats", "stats"), "_stats"),
 }
 
 # Names that code written for Kauldron uses; served, but not part of a star import.

@@ -40,6 +40,8 @@ from ktyping._records import share as share
 from ktyping._scope import Scope as Scope
 from ktyping._scope import dim as dim
 from ktyping._scope import get_current_scope as get_current_scope
+from ktyping._stats import Stats as Stats
+from ktyping._stats import stats as stats
 
 MYPY = False
 TYPE_CHECKING_WITH_PYREFLY = False
@@ -380,6 +382,8 @@ __all__ = [
     "spec_of",
     "config",
     "share",
+    "Stats",
+    "stats",
     "AmbiguityLimitError",
     "AmbiguousDimensionError",
     "KTypeCheckError",

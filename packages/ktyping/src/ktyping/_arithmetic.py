@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ktyping import _dims as d
+from ktyping._config import config
+from ktyping._stats import count_assumed
 
 Sizes = tuple[Any, ...]
 _MAX_CANDIDATES = 1024
@@ -24,18 +26,28 @@ def is_symbolic(size: Any) -> bool:
     return not isinstance(size, int)
 
 
+def is_one(size: Any) -> bool:
+    """Whether a size is known to be 1; a symbol is not."""
+    return isinstance(size, int) and size == 1
+
+
 def same_size(left: Any, right: Any) -> bool:
     """Whether two sizes are equal; symbols are, unless it can be disproved.
 
     The difference of two symbolic sizes is an `int` when it does not depend on the
-    symbols: then it decides. None stands for a size nobody knows.
+    symbols: then it decides. Else `config.strict_symbolic` does. None stands for a
+    size nobody knows.
     """
     if isinstance(left, int) and isinstance(right, int):
         return left == right
     if left is None or right is None:
         return True
     difference = left - right
-    return difference == 0 if isinstance(difference, int) else True
+    if isinstance(difference, int):
+        return difference == 0
+    if not config.strict_symbolic:
+        count_assumed(left, right)
+    return not config.strict_symbolic
 
 
 def same_sizes(left: Sizes, right: Sizes) -> bool:

@@ -7,8 +7,9 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from ktyping import _dims as d
-from ktyping._backends import LIBRARIES, Facts, array_facts, sizes_of
+from ktyping._backends import LIBRARIES, Facts, array_facts, axis_names, sizes_of
 from ktyping._checker import ARRAY, VALUE, Checker, Trial, decided_by_class, union_of
+from ktyping._config import config
 from ktyping._dtypes import (
     ANY,
     FAMILIES,
@@ -148,9 +149,12 @@ class ArrayType(Checker):
         spec = fill(self.spec_of_shape, trial.values or {})
         if facts.shape is None:
             return _match_unknown_rank(spec, where, hypotheses, trial)
-        found = match_shape(spec, facts.shape, hypotheses, where)
+        names = None
+        if config.check_names and not self.of_specs:
+            names = axis_names(value, facts.backend)
+        found = match_shape(spec, facts.shape, hypotheses, where, names=names)
         if not found and trial.failures is not None:
-            failure = explain_shape(spec, facts.shape, hypotheses, where)
+            failure = explain_shape(spec, facts.shape, hypotheses, where, names)
             trial.failures.append(failure)
         return found
 

@@ -19,6 +19,7 @@ class Library(NamedTuple):
       classes: Names of the array classes in it.
       shape: Value -> its shape; None for the attribute `shape`.
       dtype: Value -> its dtype; None for the attribute `dtype`.
+      names: Attribute that holds the names of the axes; None if they have none.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Library(NamedTuple):
     classes: tuple[str, ...]
     shape: Callable[[Any], Any] | None = None
     dtype: Callable[[Any], Any] | None = None
+    names: str | None = None
 
 
 # What an array type accepts that names no library.
@@ -38,7 +40,7 @@ LIBRARIES: dict[str, Library] = {
         Library("jax", "jax", ("Array",)),
         Library("tf", "tensorflow", ("Tensor", "Variable")),
         Library("torch", "torch", ("Tensor",)),
-        Library("xarray", "xarray", ("DataArray",)),
+        Library("xarray", "xarray", ("DataArray",), names="dims"),
     )
 }
 
@@ -92,9 +94,15 @@ def asks_instance(cls: type) -> bool:
 
 
 def has_own_facts(value: Any) -> bool:
-    """Whether shape or dtype of an array are not the attributes of these names."""
+    """Whether a check depends on more than the attributes shape and dtype."""
     library = LIBRARIES.get(backend_of(value) or "")
-    return library is not None and bool(library.shape or library.dtype)
+    return library is not None and any(library[3:])
+
+
+def axis_names(value: Any, backend: str) -> tuple[Any, ...] | None:
+    """Returns the names of the axes of an array; None if its library has none."""
+    attribute = LIBRARIES[backend].names
+    return None if attribute is None else tuple(getattr(value, attribute))
 
 
 def array_facts(value: Any) -> Facts | None:

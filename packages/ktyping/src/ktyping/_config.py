@@ -48,8 +48,14 @@ class Config:
         and warn), `error`, or `ignore` (they accept every value).
       containers: Which items of a collection are checked: `sample` (with arrays in
         them the first 1000, otherwise the first and the last), `first`, or `all`.
+      container_limit: How many items of a collection with arrays in them `sample`
+        checks, at least 1.
       extra_keys: Whether a dict may have keys that its TypedDict does not name:
         `refuse` or `allow`.
+      check_names: Whether the dims of an array of xarray must be called as the spec
+        calls its axes.
+      strict_symbolic: Whether symbolic sizes are equal only where that can be shown;
+        if not, where it cannot be disproved.
     """
 
     __slots__ = (
@@ -57,11 +63,14 @@ class Config:
         "_mode",
         "_modules",
         "_rules",
+        "check_names",
+        "container_limit",
         "containers",
         "extra_keys",
         "jaxtyping",
         "off_at_import",
         "strict",
+        "strict_symbolic",
     )
 
     def __init__(self, mode: str = "on"):
@@ -73,7 +82,10 @@ class Config:
         self.strict = False
         self.jaxtyping = "convert"
         self.containers = "sample"
+        self.container_limit = 1000
         self.extra_keys = "refuse"
+        self.check_names = False
+        self.strict_symbolic = False
 
     @property
     def mode(self) -> str:
@@ -92,7 +104,10 @@ class Config:
         strict: bool | None = None,
         jaxtyping: str | None = None,
         containers: str | None = None,
+        container_limit: int | None = None,
         extra_keys: str | None = None,
+        check_names: bool | None = None,
+        strict_symbolic: bool | None = None,
     ) -> None:
         """Sets what is given, for the process.
 
@@ -102,28 +117,29 @@ class Config:
           jaxtyping: `convert`, `warn`, `error` or `ignore`; it counts for functions
             that are not called yet.
           containers: `sample`, `first` or `all`.
+          container_limit: A whole number >= 1.
           extra_keys: `refuse` or `allow`.
+          check_names: Whether names of dims of xarray are compared.
+          strict_symbolic: Whether equal symbolic sizes must be shown to be.
 
         Raises:
           ValueError: When a value is none of these; nothing is set then.
         """
         given = {
+            "strict": strict,
             "jaxtyping": jaxtyping,
             "containers": containers,
+            "container_limit": container_limit,
             "extra_keys": extra_keys,
+            "check_names": check_names,
+            "strict_symbolic": strict_symbolic,
         }
         given = {name: value for name, value in given.items() if value is not None}
         for name, value in given.items():
-            if value not in CHOICES[name]:
-                raise ModeError(
-                    f"config.set got {name}={value!r}.\n"
-                    f"It is one of {', '.join(CHOICES[name])}."
-                )
+            _check_setting(name, value)
         if mode is not None:
             self._mode = _checked(mode, "config.set")
             self._update()
-        if strict is not None:
-            self.strict = strict
         for name, value in given.items():
             setattr(self, name, value)
 
@@ -204,6 +220,19 @@ def _checked(mode: str, where: str) -> str:
             f"{where} got the mode {mode!r}.\nThe modes are {', '.join(MODES)}."
         )
     return mode
+
+
+def _check_setting(name: str, value: object) -> None:
+    if name in CHOICES:
+        fits = value in CHOICES[name]
+        expected = f"one of {', '.join(CHOICES[name])}"
+    elif name == "container_limit":
+        fits = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+        expected = "a whole number >= 1"
+    else:
+        fits, expected = isinstance(value, bool), "True or False"
+    if not fits:
+        raise ModeError(f"config.set got {name}={value!r}.\nIt is {expected}.")
 
 
 class ModeError(KTypingError, ValueError):

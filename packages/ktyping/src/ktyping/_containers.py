@@ -10,15 +10,13 @@ from ktyping._config import config
 from ktyping._failure import summary
 from ktyping._hypothesis import Hypotheses
 
-CONTAINER_LIMIT = 1000
-
 
 class EachItem(Checker):
     """A collection of one kind of item.
 
     Of items with arrays the first 1000 are checked, of others the first and the
     last: arrays are few and matter, other items can be millions. `config.containers`
-    chooses otherwise.
+    and `config.container_limit` choose otherwise.
     """
 
     __slots__ = ("cls", "has_arrays", "item")
@@ -129,7 +127,7 @@ class KeysAndValues(Checker):
 
 def _limit(has_arrays: bool) -> int | None:
     """Returns how many items are checked; None for all."""
-    sample = CONTAINER_LIMIT if has_arrays else 2
+    sample = config.container_limit if has_arrays else 2
     return {"first": 1, "all": None}.get(config.containers, sample)
 
 

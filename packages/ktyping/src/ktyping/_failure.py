@@ -1,6 +1,7 @@
 """Why a value does not fit, as data: made on the slow path, read by `_report`."""
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ktyping import _arithmetic as arithmetic
@@ -61,19 +62,25 @@ def summary(value: Any) -> str:
 
 
 def explain_shape(
-    spec: d.Spec, shape: Sizes, hypotheses: Hypotheses, where: str
+    spec: d.Spec,
+    shape: Sizes,
+    hypotheses: Hypotheses,
+    where: str,
+    names: Sequence[Any] | None = None,
 ) -> Failure:
     """Finds the axis at which a shape that does not fit stops fitting."""
     rank = len(shape)
     if rank < spec.least or (spec.most is not None and rank > spec.most):
         return _rank_failure(spec, shape, where, _expected_rank(spec))
     stops: list[Stop] = []
-    match_shape(spec, shape, hypotheses, where, stops)
+    match_shape(spec, shape, hypotheses, where, stops, names)
     inside = [s for s in stops if s.axis < rank and _is_single(spec.terms[s.term])]
     if not inside:
         return _run_failure(spec, shape, where, stops)
     stop = max(inside, key=lambda s: (s.axis, s.term))
     reason = why_not(spec, stop, shape)
+    if reason is None and names is not None:
+        return _name_failure(spec, stop, shape, where, names)
     if reason is None:
         return _rank_failure(spec, shape, where, f"axes that fit {spec.text!r}")
     message, expected = reason
@@ -83,6 +90,26 @@ def explain_shape(
         message=f"axis {stop.axis}: {message}",
         expected=expected,
         actual=str(shape[stop.axis]),
+        axis=stop.axis,
+        spec=spec,
+        shape=shape,
+        term=stop.term,
+        depth=10 + stop.axis,
+    )
+
+
+def _name_failure(
+    spec: d.Spec, stop: Stop, shape: Sizes, where: str, names: Sequence[Any]
+) -> Failure:
+    """Blames the name of an axis, which is not what the spec calls it."""
+    word, name = spec.words[stop.term], names[stop.axis]
+    message = f"axis {stop.axis} is called {name!r}, but {word} is wanted; its axes are"
+    return Failure(
+        code="structure",
+        where=where,
+        message=f"{message} {', '.join(map(repr, names))}",
+        expected=word,
+        actual=str(name),
         axis=stop.axis,
         spec=spec,
         shape=shape,

@@ -199,7 +199,7 @@ def _fits(lower: Lower, sizes: Sizes) -> bool:
         return False
     ends = sizes[len(sizes) - len(lower.sizes) :]
     return all(
-        _is_one(small) or arithmetic.same_size(small, big)
+        arithmetic.is_one(small) or arithmetic.same_size(small, big)
         for small, big in zip(lower.sizes, ends, strict=True)
     )
 
@@ -211,8 +211,8 @@ def _join(left: Lower, right: Lower) -> Lower | None:
         return None
     joined = []
     for a, b in zip(_padded(left.sizes, rank), _padded(right.sizes, rank), strict=True):
-        if _is_one(a) or _is_one(b) or arithmetic.same_size(a, b):
-            joined.append(b if _is_one(a) else a)
+        if arithmetic.is_one(a) or arithmetic.is_one(b) or arithmetic.same_size(a, b):
+            joined.append(b if arithmetic.is_one(a) else a)
         else:
             return None
     return Lower(tuple(joined), single)
@@ -220,7 +220,3 @@ def _join(left: Lower, right: Lower) -> Lower | None:
 
 def _padded(sizes: Sizes, rank: int) -> Sizes:
     return (1,) * (rank - len(sizes)) + sizes
-
-
-def _is_one(size: Any) -> bool:
-    return isinstance(size, int) and size == 1

@@ -198,6 +198,10 @@ def _hints(failure: Failure, rest: Hypotheses) -> list[str]:
         return [_dtype_hint(failure)]
     if failure.code == "backend":
         return _backend_hint(failure)
+    if failure.code == "structure" and failure.axis is not None:
+        return [
+            "rename the axes, or reorder them: `x.rename(...)`, `x.transpose(...)`."
+        ]
     if failure.spec is None or failure.shape is None or len(failure.shape) > 5:
         return []
     shape = failure.shape

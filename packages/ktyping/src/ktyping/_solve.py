@@ -1,10 +1,10 @@
 """Matches a shape against a spec: every reading that the hypotheses allow."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from ktyping import _dims as d
-from ktyping._arithmetic import Sizes, same_size, same_sizes
+from ktyping._arithmetic import Sizes, is_one, same_size
 from ktyping._errors import AmbiguityLimitError
 from ktyping._hypothesis import Hypotheses, Hypothesis, Lower, distinct
 
@@ -28,6 +28,7 @@ def match_shape(
     hypotheses: Hypotheses,
     where: str,
     stops: list[Stop] | None = None,
+    names: Sequence[Any] | None = None,
 ) -> Hypotheses:
     """Extends hypotheses by what a shape says under a spec.
 
@@ -37,6 +38,7 @@ def match_shape(
       hypotheses: The readings so far; they are not changed.
       where: Name of the value, for the record of what bound a size.
       stops: When given, collects where the readings ended.
+      names: What the axes are called, where named terms must be called the same.
 
     Returns:
       All readings that remain; empty when the shape does not fit.
@@ -47,10 +49,11 @@ def match_shape(
     rank = len(shape)
     if rank < spec.least or (spec.most is not None and rank > spec.most):
         return ()
-    if spec.simple and stops is None and not any(h.is_open for h in hypotheses):
+    plain = spec.simple and stops is None and names is None
+    if plain and not any(h.is_open for h in hypotheses):
         found = [_match_simple(spec, shape, h, where) for h in hypotheses]
         return distinct([h for h in found if h is not None])
-    search = _Search(spec, shape, where, stops)
+    search = _Search(spec, shape, where, stops, names)
     for hypothesis in hypotheses:
         search.walk(0, 0, hypothesis)
     return distinct(search.found)
@@ -84,6 +87,7 @@ class _Search:
 
     __slots__ = (
         "found",
+        "names",
         "repeats",
         "seen",
         "shape",
@@ -95,12 +99,18 @@ class _Search:
     )
 
     def __init__(
-        self, spec: d.Spec, shape: Sizes, where: str, stops: list[Stop] | None
+        self,
+        spec: d.Spec,
+        shape: Sizes,
+        where: str,
+        stops: list[Stop] | None,
+        names: Sequence[Any] | None,
     ):
         self.spec = spec
         self.shape = shape
         self.where = where
         self.stops = stops
+        self.names = names
         self.found: list[Hypothesis] = []
         self.seen: set[Any] = set()
         self.steps = 0
@@ -139,6 +149,10 @@ class _Search:
         left = len(self.shape) - axis
         return left >= least and (most is None or left <= most)
 
+    def may_be(self, name: str, axis: int) -> bool:
+        one = axis < len(self.shape)
+        return one and (self.names is None or self.names[axis] == name)
+
     def source(self, axis: int) -> str:
         return f"{self.where} axis {axis}"
 
@@ -174,7 +188,7 @@ def _fixed(s: _Search, term: d.Fixed, axis: int, h: Hypothesis) -> Step:
 
 
 def _named(s: _Search, term: d.Named, axis: int, h: Hypothesis) -> Step:
-    if _one(s, axis):
+    if s.may_be(term.name, axis):
         size = s.shape[axis]
         source = s.source(axis)
         yield axis + 1, h if size is None else h.bind(term.name, (size,), source)
@@ -200,9 +214,9 @@ def allows(term: d.Bounded, size: Any) -> bool:
 
 
 def _broadcast(s: _Search, term: d.Broadcast, axis: int, h: Hypothesis) -> Step:
-    if _one(s, axis):
+    if s.may_be(term.name, axis):
         size = s.shape[axis]
-        sizes = () if size is None or same_sizes((size,), (1,)) else (size,)
+        sizes = () if size is None or is_one(size) else (size,)
         yield axis + 1, h.bind_lower(term.name, Lower(sizes, True), s.source(axis))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ktyping._config import config
 from ktyping._errors import UnresolvedAnnotationError, UnresolvedAnnotationWarning
 from ktyping._source import LABEL
+from ktyping._stats import count_unread
 
 _LIMIT = 4096
 _told: set[str] = set()
@@ -29,6 +30,7 @@ def report_unread(annotation: Any, place: str, reason: str) -> None:
         raise UnresolvedAnnotationError(
             f"{message}\nMake it readable, or accept it: config.set(strict=False)."
         )
+    count_unread(f"{annotation}{place}")
     _warn_once(message)
 
 

@@ -145,9 +145,14 @@ def _is_hashable(key: Any) -> bool:
 
 def traced_result_key(flat: Any, result: Any) -> Any:
     """Returns the key of a returned tracer; None for other values."""
-    if flat is None or not asks_instance(type(result)):
+    if flat is None or not asks_instance(type(result)) or _is_symbolic(result.shape):
         return None
     return flat, traced_kind(result)
+
+
+def _is_symbolic(shape: Any) -> bool:
+    # What symbols are equal to is a matter of the configuration, which may change.
+    return type(shape) is tuple and any(not isinstance(n, int) for n in shape)
 
 
 def key_of(value: Any, checker: Checker) -> tuple[Any, ...] | None:
@@ -169,6 +174,8 @@ def key_of(value: Any, checker: Checker) -> tuple[Any, ...] | None:
         # Foreign objects may raise anything here; then nothing is remembered.
         return None
     if asks_instance(cls):
+        if _is_symbolic(shape):
+            return None
         cls = (cls, traced_backend(value))
     elif has_own_facts(value):
         return None
