@@ -99,12 +99,12 @@ def test_a_function_may_have_a_mode_of_its_own():
         return x
 
     assert typechecked(mode="off")(h) is h
-    with pytest.raises(ValueError, match="on, warn, dims, off"):
+    with pytest.raises(ValueError, match="on, warn, dims, trace, off"):
         typechecked(mode="maybe")(h)
 
 
 def test_a_mode_that_does_not_exist_is_refused():
-    with pytest.raises(ValueError, match="on, warn, dims, off"):
+    with pytest.raises(ValueError, match="on, warn, dims, trace, off"):
         config.set("loud")
 
 

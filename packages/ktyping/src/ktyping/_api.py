@@ -5,7 +5,7 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any, TypeVar, overload
 
@@ -16,7 +16,7 @@ from ktyping._block import Block, BlockOrigin
 from ktyping._check import checker_for
 from ktyping._checker import Checker, Trial
 from ktyping._classes import has_fields, wrap_class
-from ktyping._config import MODES, config
+from ktyping._config import config
 from ktyping._errors import (
     ShapeError,
 )
@@ -24,9 +24,11 @@ from ktyping._function import wrap_function
 from ktyping._hypothesis import EMPTY, Hypotheses, close_all
 from ktyping._interpolate import fill
 from ktyping._lenient import bind_what_fits
+from ktyping._options import Options, checked_options
 from ktyping._parser import parse
 from ktyping._report import Context, make_error, warn_mismatch
 from ktyping._scope import CURRENT, Dims, Scope, owned_scope, scope_of
+from ktyping._traced import is_traced
 from ktyping._verdicts import ALONE
 
 T = TypeVar("T")
@@ -34,11 +36,23 @@ T = TypeVar("T")
 
 @overload
 def typechecked(
-    target: T, /, *, new_scope: bool = True, mode: str | None = None, always: bool = ...
+    target: T,
+    /,
+    *,
+    new_scope: bool = True,
+    mode: str | None = None,
+    always: bool = ...,
+    every: int = 1,
+    ties: Mapping[str, str] | None = None,
 ) -> T: ...
 @overload
 def typechecked(
-    *, new_scope: bool = True, mode: str | None = None, always: bool = False
+    *,
+    new_scope: bool = True,
+    mode: str | None = None,
+    always: bool = False,
+    every: int = 1,
+    ties: Mapping[str, str] | None = None,
 ) -> Any: ...
 
 
@@ -49,6 +63,8 @@ def typechecked(
     new_scope: bool = True,
     mode: str | None = None,
     always: bool = False,
+    every: int = 1,
+    ties: Mapping[str, str] | None = None,
 ) -> Any:
     """Checks arguments and results against their annotations.
 
@@ -61,45 +77,50 @@ def typechecked(
       target: What to decorate; left out in `@typechecked(...)` and in `with`.
       new_scope: Whether each call has dims of its own. If not, it takes part in the
         dims of the caller, and opens a scope only when there is none.
-      mode: `on`, `warn`, `dims` or `off` for this target, before any configuration.
+      mode: `on`, `warn`, `dims`, `trace` or `off` for this target, before any
+        configuration.
       always: Wrap even if checking was off when ktyping was imported.
+      every: Check the first of so many calls, and every call that jax traces; `dim`,
+        `shape` and `check_type` do nothing or are refused in the calls left out.
+      ties: Names of dims -> names of dims of the scope around a call, that of the
+        checked function or block it is made from: the two are one dim.
 
     Returns:
       The checked target, or a decorator that is a context manager as well.
 
     Raises:
       TypeError: When the target is of a kind that cannot be checked.
+      ValueError: When an option is not one of these, or does not fit the others.
     """
     frame = sys._getframe(1)
+    options = checked_options(new_scope, mode, always, every, ties)
     if target is None:
-        return _Typechecked(frame, new_scope, mode, always)
-    return _decorate(target, frame, new_scope, mode, always)
+        return _Typechecked(frame, options)
+    return _decorate(target, frame, options)
 
 
 class _Typechecked(Block):
     """What `typechecked(...)` without a target gives: decorator and context."""
 
-    def __init__(self, frame: FrameType, new_scope: bool, mode: Any, always: bool):
+    def __init__(self, frame: FrameType, options: Options):
         super().__init__(frame)
-        self.options = (new_scope, mode, always)
+        self.options = options
 
     def __call__(self, target: Any) -> Any:
-        return _decorate(target, sys._getframe(1), *self.options)
+        return _decorate(target, sys._getframe(1), self.options)
 
 
-def _decorate(
-    target: Any, frame: FrameType, new_scope: bool, mode: str | None, always: bool
-) -> Any:
-    if mode is not None and mode not in MODES:
-        raise ValueError(f"mode is {mode!r}; the modes are {', '.join(MODES)}.")
+def _decorate(target: Any, frame: FrameType, options: Options) -> Any:
     module = getattr(target, "__module__", None)
     if config.forced_in(module):
-        mode = None
-    elif mode == "off" or (config.off_at_import and not _wraps_anyway(always, module)):
+        options = options._replace(mode=None)
+    elif options.mode == "off" or (
+        config.off_at_import and not _wraps_anyway(options.always, module)
+    ):
         return target
 
     def again(inner: Any) -> Any:
-        return _decorate(inner, frame, new_scope, mode, always)
+        return _decorate(inner, frame, options)
 
     if builtins.isinstance(target, classmethod | staticmethod):
         return type(target)(again(target.__func__))
@@ -110,9 +131,14 @@ def _decorate(
         made.__doc__ = target.__doc__
         return made
     if builtins.isinstance(target, type) and has_fields(target):
-        return wrap_class(target, mode=mode, frame=frame)
+        if options.for_functions:
+            raise TypeError(
+                f"every= and ties= are for calls of functions; {target.__qualname__} "
+                "is a class of fields."
+            )
+        return wrap_class(target, mode=options.mode, frame=frame)
     if inspect.isfunction(target):
-        return wrap_function(target, new_scope=new_scope, mode=mode, frame=frame)
+        return wrap_function(target, options=options, frame=frame)
     if _is_callable_object(target):
         return again(type(target).__call__).__get__(target)
     raise TypeError(_unsupported(target))
@@ -175,9 +201,13 @@ def check_type(value: T, annotation: Any, *, nested_ok: bool = False) -> T:
     if mode == "off":
         return value
     scope = owned_scope(frame)
+    if _is_left_out(mode, scope, value):
+        return value
     if scope is None and nested_ok:
         origin = BlockOrigin(frame.f_code, frame.f_lineno)
-        scope = CURRENT.get() or Scope((EMPTY,), origin, None)
+        scope = CURRENT.get()
+        if scope is None or not scope.hypotheses:
+            scope = Scope((EMPTY,), origin, None)
     if scope is None:
         scope = scope_of(frame, False, "check_type(...)")
     item = Item("value", value, checker_for(annotation))
@@ -198,6 +228,14 @@ def check_type(value: T, annotation: Any, *, nested_ok: bool = False) -> T:
     raise error
 
 
+def _is_left_out(mode: str, scope: Scope | None, value: Any) -> bool:
+    """Whether a value is in a call that is not checked, or not traced."""
+    if scope is not None and not scope.hypotheses:
+        return True
+    in_call = scope is not None and not builtins.isinstance(scope.origin, BlockOrigin)
+    return mode == "trace" and not in_call and not is_traced((value,))
+
+
 def matches(value: Any, annotation: Any) -> bool:
     """Whether a value matches an annotation; never binds a dim.
 
@@ -208,7 +246,7 @@ def matches(value: Any, annotation: Any) -> bool:
     if scope is not None:
         scope = owned_scope(sys._getframe(1)) or scope
     checker = checker_for(annotation)
-    if scope is not None:
+    if scope is not None and scope.hypotheses:
         return _fits(value, checker, scope.hypotheses, Trial(scope.values))
     known = ALONE.get(checker, value)
     if known is None:

@@ -118,9 +118,9 @@ class ArrayType(Checker):
 
     def __instancecheck__(self, value: Any) -> bool:
         scope = CURRENT.get()
-        hypotheses = (EMPTY,) if scope is None else scope.hypotheses
+        known = None if scope is None else scope.hypotheses
         values = None if scope is None else scope.values
-        return bool(self.match(value, "value", hypotheses, Trial(values)))
+        return bool(self.match(value, "value", known or (EMPTY,), Trial(values)))
 
     def __subclasscheck__(self, other: Any) -> bool:
         return isinstance(other, ArrayType) and all(

@@ -13,6 +13,7 @@ from ktyping._hints import class_names
 from ktyping._hypothesis import EMPTY
 from ktyping._records import DataclassCheck, checked_dataclasses, field_names
 from ktyping._report import Context, make_error, warn_mismatch
+from ktyping._traced import is_traced
 
 _checks: dict[type, DataclassCheck] = {}
 _MARK = "__ktyping_init__"
@@ -109,6 +110,8 @@ def check_instance(value: Any, mode: str | None) -> None:
     """Checks the fields of an instance, in a scope of their own."""
     mode = mode or config.mode_in(type(value).__module__)
     if mode in ("off", "dims"):
+        return
+    if mode == "trace" and not is_traced((value,)):
         return
     check = _check_of(type(value))
     if check.check_fields(value, "", Trial()):

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 from ktyping._errors import KTypingError
 
-MODES = ("on", "warn", "dims", "off")
+MODES = ("on", "warn", "dims", "trace", "off")
 VARIABLE = "KTYPING"
 CHOICES = {
     "jaxtyping": ("convert", "warn", "error", "ignore"),
@@ -33,8 +33,9 @@ class Config:
     """Whether checks run, and what they do with annotations they cannot read.
 
     `on` raises KTypeCheckError, `warn` warns KTypeCheckWarning instead, `dims` says
-    nothing but binds dims for those who read them, `off` runs functions unchecked.
-    The environment variable KTYPING sets the first mode.
+    nothing but binds dims for those who read them, `off` runs functions unchecked,
+    `trace` is `on` for calls that jax traces and `off` for the rest. The environment
+    variable KTYPING sets the first mode.
 
     Of several modes the first of these counts: `typechecked(mode=...)`, `override`,
     the rule of a module, the mode of the process.
@@ -112,7 +113,7 @@ class Config:
         """Sets what is given, for the process.
 
         Args:
-          mode: `on`, `warn`, `dims` or `off`.
+          mode: `on`, `warn`, `dims`, `trace` or `off`.
           strict: Whether an annotation that cannot be read is an error.
           jaxtyping: `convert`, `warn`, `error` or `ignore`; it counts for functions
             that are not called yet.

@@ -12,6 +12,7 @@ from ktyping._array_type import ArrayType
 from ktyping._errors import KTypingError, SpecInterpolationError
 from ktyping._hints import Unresolved, function_names
 from ktyping._interpolate import roots
+from ktyping._options import Options
 from ktyping._plan import Plan
 from ktyping._source import make_wrapper
 
@@ -25,8 +26,7 @@ class DefaultError(KTypingError, TypeError):
 def wrap_function(
     function: Callable[..., Any],
     *,
-    new_scope: bool,
-    mode: str | None,
+    options: Options,
     frame: FrameType | None,
 ) -> Callable[..., Any]:
     """Returns the function with its arguments and result checked.
@@ -37,7 +37,7 @@ def wrap_function(
     """
     if hasattr(function, MARK):
         return function
-    plan = Plan(function, mode, new_scope, function_names(_inner(function), frame))
+    plan = Plan(function, options, function_names(_inner(function), frame))
     _check_declaration(plan)
     wrapper = make_wrapper(function, plan.parameters, _kind(function), plan)
     functools.update_wrapper(wrapper, function)

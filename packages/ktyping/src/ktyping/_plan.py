@@ -3,6 +3,7 @@
 import inspect
 import typing
 from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any
 
 from ktyping._blame import Item, blame, match_all
@@ -13,12 +14,15 @@ from ktyping._errors import KTypingError
 from ktyping._hints import Unresolved, resolve
 from ktyping._hypothesis import EMPTY, Hypotheses, close_all
 from ktyping._lenient import bind_what_fits
+from ktyping._options import Options
 from ktyping._plain import ANYTHING
 from ktyping._records import KeywordCheck
 from ktyping._report import Context, make_error, warn_mismatch
 from ktyping._resume import Resumed, iterate, iterate_async
 from ktyping._scope import CURRENT, Scope, SharedScope
 from ktyping._source import make_begin, make_finish
+from ktyping._ties import tie_dims
+from ktyping._traced import is_traced
 from ktyping._unread import report_unread
 from ktyping._verdicts import Entry, Verdicts, key_of, traced_result_key
 
@@ -35,13 +39,13 @@ class Plan:
     def __init__(
         self,
         function: Callable[..., Any],
-        mode: str | None,
-        new_scope: bool,
+        options: Options,
         local: Mapping[str, Any],
     ):
         self.function = function
-        self.mode = mode
-        self.new_scope = new_scope
+        self.options = options
+        self.mode = options.mode
+        self.new_scope = options.new_scope
         self.local = dict(local)
         self.code = inspect.unwrap(function).__code__
         self.parameters = tuple(inspect.signature(function).parameters.values())
@@ -57,11 +61,12 @@ class Plan:
         self.sends: Checker = ANYTHING
         self.verdicts = Verdicts()
         self.complete = False
+        self.calls = count()
         self.begin: Callable[..., Scope] = self._first_begin
         self.finish: Callable[..., Any] = self._finish_slow
 
     def __reduce__(self) -> Any:
-        return Plan, (self.function, self.mode, self.new_scope, self.local)
+        return Plan, (self.function, self.options, self.local)
 
     def __str__(self) -> str:
         code = self.code
@@ -145,6 +150,27 @@ class Plan:
         elif checker.depends in (CLASS, ARRAY):
             self.finish = make_finish(checker, self._finish_slow)
 
+    # -- whether to check ------------------------------------------------------
+
+    def narrow(self, mode: str, args: tuple[Any, ...]) -> str:
+        """Returns `skip` in place of the mode for a call that is not checked."""
+        if is_traced(args):
+            return mode
+        left_out = mode == "trace" or next(self.calls) % self.options.every
+        return "skip" if left_out else mode
+
+    def unchecked(self, args: tuple[Any, ...]) -> Scope:
+        """Returns the scope of a call that is not checked: it has no readings."""
+        return Scope((), self, CURRENT.get(), args)
+
+    def tie(self, mode: str, scope: Scope) -> None:
+        """Ties dims to those of the scope around the call."""
+        error = tie_dims(scope, self.options.ties)
+        if error is not None and mode == "warn":
+            warn_mismatch(error)
+        elif error is not None and mode != "dims":
+            raise error
+
     # -- arguments ------------------------------------------------------------
 
     def _first_begin(self, mode: str, *args: Any) -> Scope:
@@ -187,8 +213,8 @@ class Plan:
 
     def _begin_uncached(self, mode: str, key: Any, args: tuple[Any, ...]) -> Scope:
         trial = Trial(self.named(args), owner=self.owner(args))
-        parent = CURRENT.get()
-        if not self.new_scope and parent is not None:
+        parent = self._shared_parent()
+        if parent is not None:
             hypotheses = match_all(self._items(args), parent.hypotheses, trial)
             if hypotheses:
                 parent.hypotheses = hypotheses
@@ -241,7 +267,7 @@ class Plan:
 
     def _refuse(self, mode: str, args: tuple[Any, ...]) -> Scope:
         trial = Trial(self.named(args), owner=self.owner(args))
-        parent = None if self.new_scope else CURRENT.get()
+        parent = self._shared_parent()
         start = (EMPTY,) if parent is None else parent.hypotheses
         items = self._items(args)
         if mode == "dims":
@@ -263,7 +289,11 @@ class Plan:
     ) -> None:
         """Raises, or in mode `warn` warns, about values that do not fit."""
         verdict = blame(items, start, trial)
-        context = Context(subject, self.named(args), str(self), returned)
+        parent = self._shared_parent()
+        origin = str(self)
+        if parent is not None:
+            origin += f", which shares the dims of {parent.origin}"
+        context = Context(subject, self.named(args), origin, returned)
         error = make_error(items[verdict.index], verdict, context)
         if mode == "warn":
             warn_mismatch(error)
@@ -292,7 +322,7 @@ class Plan:
 
         Returns whether it fits; False only where that raises nothing.
         """
-        if checker is ANYTHING:
+        if checker is ANYTHING or not scope.hypotheses:
             return True
         owner = self.owner(scope.args)
         trial = Trial(scope.values, None, scope.typevars, owner)
@@ -338,6 +368,10 @@ class Plan:
             else:
                 items.append(Item(p.name, arg, c))
         return items
+
+    def _shared_parent(self) -> Scope | None:
+        parent = None if self.new_scope else CURRENT.get()
+        return parent if parent is not None and parent.hypotheses else None
 
     def owner(self, args: tuple[Any, ...]) -> type | None:
         """Returns the class of the method that is called; None for a function."""

@@ -147,6 +147,11 @@ def scope_of(frame: FrameType | None, nested_ok: bool, asked: str) -> Scope:
         )
     if scope is None:
         raise NoActiveScopeError(_no_scope(frame, asked))
+    if not scope.hypotheses:
+        raise ScopeDisabledError(
+            f"{asked} needs dims, but this call of {scope.origin} is not checked, by "
+            "mode `trace` or `every=`.\nCode that needs dims is checked in every call."
+        )
     return scope
 
 

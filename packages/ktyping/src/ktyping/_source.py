@@ -10,13 +10,21 @@ from typing import Any
 
 from ktyping._checker import ARRAY, CLASS, Checker
 
-_PLAIN = """\
-def {name}({parameters}):
+_MODE = """\
     mode{s} = plan{s}.mode or plan{s}.override() or plan{s}.settings.mode
     if mode{s} == "off":
-        return plan{s}.function({forward})
-    scope{s} = plan{s}.begin(mode{s}, {names})
-    token{s} = plan{s}.enter(scope{s})
+        return {wait}plan{s}.function({forward})
+    {when}mode{s} = plan{s}.narrow(mode{s}, ({names}))
+    if mode{s} == "skip":
+        scope{s} = plan{s}.unchecked(({names}))
+    else:
+        scope{s} = plan{s}.begin(mode{s}, {names})
+"""
+_TIE = "        plan{s}.tie(mode{s}, scope{s})\n"
+
+_PLAIN = """\
+def {name}({parameters}):
+{begin}    token{s} = plan{s}.enter(scope{s})
     try:
         result{s} = plan{s}.function({forward})
     finally:
@@ -26,21 +34,13 @@ def {name}({parameters}):
 
 _COROUTINE = """\
 async def {name}({parameters}):
-    mode{s} = plan{s}.mode or plan{s}.override() or plan{s}.settings.mode
-    if mode{s} == "off":
-        return await plan{s}.function({forward})
-    scope{s} = plan{s}.begin(mode{s}, {names})
-    result{s} = await plan{s}.resume(scope{s}, plan{s}.function({forward}))
+{begin}    result{s} = await plan{s}.resume(scope{s}, plan{s}.function({forward}))
     return plan{s}.finish(mode{s}, scope{s}, result{s})
 """
 
 _GENERATOR = """\
 def {name}({parameters}):
-    mode{s} = plan{s}.mode or plan{s}.override() or plan{s}.settings.mode
-    if mode{s} == "off":
-        return plan{s}.function({forward})
-    scope{s} = plan{s}.begin(mode{s}, {names})
-    return plan{s}.iterate(mode{s}, scope{s}, plan{s}.function({forward}))
+{begin}    return plan{s}.iterate(mode{s}, scope{s}, plan{s}.function({forward}))
 """
 
 # File name of all generated code.
@@ -61,20 +61,26 @@ def make_wrapper(
       function: The function to wrap.
       parameters: Its parameters.
       kind: `plain`, `coroutine` or `generator`.
-      plan: What the wrapper asks: `begin`, `finish` and the rest.
+      plan: What the wrapper asks: `options`, `begin`, `finish` and the rest.
     """
     suffix = "_kt"
     taken = {p.name for p in parameters}
     while any(name + suffix in taken for name in _LOCALS):
         suffix += "_"
     name = function.__name__
-    source = _TEMPLATES[kind].format(
-        name=name if name.isidentifier() else "wrapper",
-        parameters=_declare(parameters),
-        forward=_forward(parameters),
-        names=", ".join(p.name for p in parameters),
-        s=suffix,
-    )
+    options = plan.options
+    parts = {
+        "s": suffix,
+        "name": name if name.isidentifier() else "wrapper",
+        "parameters": _declare(parameters),
+        "forward": _forward(parameters),
+        "names": "".join(f"{p.name}, " for p in parameters),
+        "wait": "await " if kind == "coroutine" else "",
+        # Without `every` there is something to decide in one mode alone.
+        "when": "" if options.every > 1 else f'if mode{suffix} == "trace": ',
+    }
+    begin = _MODE + (_TIE if options.ties else "")
+    source = _TEMPLATES[kind].format(begin=begin.format(**parts), **parts)
     label = f"{LABEL} wrapper of {function.__qualname__}>"
     wrapper = _define(source, label, {f"plan{suffix}": plan})
     # Of the signature, not of the function: a function under another decorator shows
