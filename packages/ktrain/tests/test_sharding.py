@@ -1,4 +1,7 @@
 import dataclasses
+import os
+import subprocess
+import sys
 
 import jax
 import numpy as np
@@ -43,3 +46,20 @@ def test_the_spec_of_a_state_keeps_shapes_and_dtypes():
     spec = ShardingStrategy().layout().state_spec(tree)
     assert spec["a"].shape == (2, 3)
     assert spec["a"].dtype == np.int32
+
+
+@pytest.mark.slow
+def test_a_short_batch_that_devices_cannot_share_says_how_to_fill_it():
+    code = """
+import numpy as np, pytest
+from ktrain import ShardingStrategy, errors
+layout = ShardingStrategy().layout()
+assert layout.num_devices == 4
+batch = {"x": np.zeros((8, 2))}
+assert layout.place(batch) is batch
+with pytest.raises(errors.DataError, match="6 examples for 4 devices.*") as caught:
+    layout.place({"x": np.zeros((6, 2))})
+assert "remainder='pad'" in str(caught.value)
+"""
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | flags)

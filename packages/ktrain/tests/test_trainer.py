@@ -141,8 +141,8 @@ def test_a_run_compiles_the_step_at_most_twice(parts):
                 state, _ = step.report(state, next(batches))
             else:
                 state = step.quiet(state, next(batches))
-    assert step.quiet._cache_size() == 1
-    assert step.report._cache_size() == 1
+    assert step.quiet.compiled._cache_size() == 1
+    assert step.report.compiled._cache_size() == 1
 
 
 @pytest.mark.spec("core-21")

@@ -97,7 +97,7 @@ def _layout(axis: str, devices: tuple[Any, ...]) -> Layout:
         return Layout(None, None, 1, _as_it_is)
     mesh = Mesh(np.array(devices), (axis,))
     batch = NamedSharding(mesh, PartitionSpec(axis))
-    place = _as_it_is if jax.process_count() == 1 else functools.partial(_join, batch)
+    place = functools.partial(_place, batch, mesh.local_mesh.size)
     return Layout(NamedSharding(mesh, PartitionSpec()), batch, len(devices), place)
 
 
@@ -106,7 +106,16 @@ def _as_it_is(batch: Any) -> Any:
     return batch
 
 
-def _join(sharding: NamedSharding, batch: Any) -> Any:
+def _place(sharding: NamedSharding, local_devices: int, batch: Any) -> Any:
+    rows = len(jax.tree.leaves(batch)[0])
+    if rows % local_devices:
+        raise _errors.DataError(
+            f"a batch came with {rows} examples for {local_devices} devices, which"
+            " cannot share them equally.\n"
+            "  Use remainder='pad', which counts every example once, or 'drop'."
+        )
+    if jax.process_count() == 1:
+        return batch
     return jax.tree.map(
         lambda x: jax.make_array_from_process_local_data(sharding, x), batch
     )

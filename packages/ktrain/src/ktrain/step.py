@@ -202,8 +202,9 @@ class CompiledStep:
         measures = step.measures
         self._capture_quiet = "interms" in Measures(step.losses, {}).roots()
         self._capture = "interms" in measures.roots()
-        self.quiet = layout.jit(self._quiet, args="sb", donate_argnums=0)
-        self.report = layout.jit(self._report, args="sb", donate_argnums=0)
+        donated: dict[str, Any] = {"args": "sb", "donate_argnums": 0}
+        self.quiet = Program(layout.jit(self._quiet, **donated))
+        self.report = Program(layout.jit(self._report, **donated))
 
     def trace(self, state_spec: Any, batch_spec: Any) -> None:
         """Runs a reporting step on shapes alone: finds what no step could compute.
@@ -236,6 +237,38 @@ class CompiledStep:
             schedules=context.schedules,
         )
         return next_state, report
+
+
+class Program:
+    """A compiled variant of the step.
+
+    Attributes:
+      compiled: The function that jit gave.
+    """
+
+    __slots__ = ("compiled",)
+
+    def __init__(self, compiled: Any):
+        """Takes what jit gave."""
+        self.compiled = compiled
+
+    def __call__(self, state: TrainState, batch: Any) -> Any:
+        """Runs the step; the state cannot be used again.
+
+        Raises:
+          RuntimeError, ValueError: The state went into a step before; from jax.
+        """
+        try:
+            return self.compiled(state, batch)
+        except Exception as error:
+            if "delete" in str(error) and state.is_deleted():
+                error.add_note(
+                    "ktrain: this state went into a step before, and its buffers were"
+                    " reused for the state that came out.\n  Go on with the newest"
+                    " state; before the step, keep what you need of an old one with"
+                    " jax.tree.map(jnp.copy, state)."
+                )
+            raise
 
 
 def split_mask(batch: Any) -> tuple[Any, Any]:
