@@ -330,7 +330,7 @@ class CohenKappa(_Confusion):
 
     Attributes:
       weights: how a confusion of the classes i and j weighs: None: 1. "linear":
-        |i - j|. "quadratic": (i - j)².
+        abs(i - j). "quadratic": (i - j)².
     """
 
     weights: Literal["linear", "quadratic"] | None = None

@@ -41,10 +41,12 @@ class InMemoryPipeline(_bind.RootBound):
       TrainerConfigError: Fields that cannot work; all of them are named.
 
     Example:
+      ```python
       pipeline = InMemoryPipeline(
           loader={"x": np.zeros((10, 8), np.float32)}, batch_size=4
       )
       batch = next(iter(pipeline))
+      ```
     """
 
     loader: Callable[[], Mapping[str, Any]] | Mapping[str, Any]
