@@ -19,7 +19,10 @@ from konfig._paths import format_path
 ATOMS: frozenset[type] = frozenset(
     (type(None), bool, int, float, complex, str, bytes, EllipsisType, Const)
 )
-"""Types whose values are stored as they are."""
+"""Types of scalars."""
+
+STORED: set[type] = set(ATOMS)
+"""Types whose values are stored as they are; nodes and references enter theirs."""
 
 _TABLE: dict[type, Callable[[Any], Any]] = {}
 _FALLBACKS: list[tuple[Callable[[Any], bool], Callable[[Any], Any]]] = []
@@ -32,9 +35,12 @@ def below(error: ConfigTypeError, key: Any) -> ConfigTypeError:
     return error
 
 
-def register(kind: type, convert: Callable[[Any], Any]) -> None:
-    """Enters a type of konfig itself; what its converter gives is stored as it is."""
-    _TABLE[kind] = convert
+def register(kind: type, convert: Callable[[Any], Any] | None = None) -> None:
+    """Enters a type of konfig itself; without a converter it is stored as it is."""
+    if convert is None:
+        STORED.add(kind)
+    else:
+        _TABLE[kind] = convert
 
 
 def register_converter(kind: type, described: Callable[[Any], Any]) -> None:
@@ -88,7 +94,7 @@ def convert(value: Any) -> Any:
       ConfigTypeError: When the value is a live object that no text could rebuild.
     """
     kind = type(value)
-    if kind in ATOMS:
+    if kind in STORED:
         return value
     known = _TABLE.get(kind)
     if known is not None:
@@ -97,6 +103,26 @@ def convert(value: Any) -> Any:
         if applies(value):
             return fallback(value)
     return _convert_rest(value)
+
+
+def convert_in_place(stored: dict[Any, Any] | list[Any], items: Any) -> None:
+    """Replaces values by what is stored for them.
+
+    Args:
+      stored: A dict or list that nobody else has.
+      items: Its keys and values.
+
+    Raises:
+      ConfigTypeError: With the key of what cannot stand in a config.
+    """
+    as_they_are, table = STORED, _TABLE
+    for key, value in items:
+        kind = type(value)
+        if kind not in as_they_are:
+            try:
+                stored[key] = table[kind](value) if kind in table else convert(value)
+            except ConfigTypeError as error:
+                raise below(error, key) from None
 
 
 def _convert_rest(value: Any) -> Any:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from konfig._convert import ATOMS
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Expr, Lazy, Ref
-from konfig._tree import Node, setup
+from konfig._tree import Items, Node, new_list, new_node
 
 
 def deepcopy(value: Any, memo: dict[int, Any] | None = None) -> Any:
@@ -28,56 +29,66 @@ def deepcopy(value: Any, memo: dict[int, Any] | None = None) -> Any:
 
 def shallow(node: Node) -> Any:
     """A copy of the top level; references of its fields to it point to the copy."""
-    twin = _blank(node)
+    fields = node._konfig_fields.copy()
+    twin = _twin(node, fields)
     copier = _Copier({id(node): twin})
-    fields = twin._konfig_fields
     for key, value in node._konfig_fields.items():
-        fields[key] = copier.copy(value) if isinstance(value, Lazy) else value
+        if isinstance(value, Lazy):
+            fields[key] = copier.copy(value)
     copier.anchor()
     return twin
 
 
 def moved(node: Node, old: Any, new: Any) -> Any:
     """A copy of a node whose references to `old` or to it point to `new` instead."""
-    twin = _blank(node)
+    fields: dict[Any, Any] = {}
     copier = _Copier({id(node): new, id(old): new})
     for key, value in node._konfig_fields.items():
-        twin._konfig_fields[key] = copier.copy(value)
+        fields[key] = copier.copy(value)
     copier.anchor()
-    return twin
+    return _twin(node, fields)
 
 
-def _blank(node: Node) -> Any:
-    twin = type(node).__new__(type(node))
-    setup(twin, {}, node._konfig_flags, node._konfig_origin)
-    if node._konfig_marks:
-        object.__setattr__(twin, "_konfig_marks", dict(node._konfig_marks))
-    return twin
+def _twin(node: Node, fields: dict[Any, Any]) -> Any:
+    origin = node._konfig_origin
+    if type(origin) is dict:
+        origin = origin.copy()
+    return new_node(type(node), fields, node._konfig_flags, origin)
 
 
 class _Copier:
+    """Nodes whose fields are still those of the original wait in a stack."""
+
     def __init__(self, memo: dict[int, Any]):
         self._memo = memo
         self._refs: list[Ref] = []
+        self._waiting: list[dict[Any, Any]] = []
 
     def copy(self, value: Any) -> Any:
-        if not isinstance(value, _WITH_PARTS):
-            return value
-        known = self._memo.get(id(value))
+        made = self._begin(value)
+        waiting, begin = self._waiting, self._begin
+        while waiting:
+            fields = waiting.pop()
+            for key, item in fields.items():
+                if type(item) not in ATOMS:
+                    fields[key] = begin(item)
+        return made
+
+    def _begin(self, value: Any) -> Any:
+        mark = id(value)
+        known = self._memo.get(mark)
         if known is not None:
             return known
         if isinstance(value, Node):
-            twin = _blank(value)
-            self._memo[id(value)] = twin
-            fields = twin._konfig_fields
-            for key, item in value._konfig_fields.items():
-                fields[key] = item if type(item) in _ATOMS else self.copy(item)
+            fields = value._konfig_fields.copy()
+            twin = self._memo[mark] = _twin(value, fields)
+            self._waiting.append(fields)
             return twin
-        if isinstance(value, list):
-            twin = type(value)()
-            self._memo[id(value)] = twin
+        if isinstance(value, Items):
+            twin = self._memo[mark] = new_list(type(value), ())
             for item in list.__iter__(value):
-                list.append(twin, self.copy(item))
+                copied = item if type(item) in ATOMS else self._begin(item)
+                list.append(twin, copied)
             return twin
         return self._copy_value(value)
 
@@ -91,9 +102,10 @@ class _Copier:
             return Placeholder(
                 value.type, value.default, value.required, value.doc, held
             )
-        if isinstance(value, tuple):
-            return tuple([self.copy(item) for item in value])
-        return set(value)
+        if isinstance(value, (tuple, list)):
+            items = [self.copy(item) for item in value]
+            return items if isinstance(value, list) else tuple(items)
+        return set(value) if isinstance(value, set) else value
 
     def _copy_lazy(self, value: Any) -> Any:
         trusted = value.__konfig_trusted__
@@ -114,7 +126,3 @@ class _Copier:
             old = ref.__konfig_anchor__
             new = self._memo.get(id(old), old)
             object.__setattr__(ref, "__konfig_anchor__", new)
-
-
-_WITH_PARTS = (Node, list, tuple, set, Lazy, Placeholder)
-_ATOMS = frozenset((type(None), bool, int, float, str))

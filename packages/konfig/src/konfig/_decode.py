@@ -19,12 +19,14 @@ from konfig._paths import Parts, format_path, parse
 from konfig._placeholder import Placeholder
 from konfig._ref import OPERATIONS, Expr, Ref
 from konfig._tree import (
+    ORIGIN,
     TARGET,
     TRUSTED,
     Node,
     is_container,
     mark,
-    setup,
+    new_list,
+    new_node,
     too_deep,
 )
 
@@ -73,14 +75,14 @@ def decode(
     except RecursionError:
         raise too_deep() from None
     except KonfigError as error:
-        error.path = error.path or format_path(decoder.at, "cfg")
+        error.path = error.path or format_path(reversed(decoder.way_out), "cfg")
         error.origin = error.origin or origin
         raise
     except (TypeError, ValueError, AttributeError, KeyError) as error:
         # A tag with something else in it than what to_json writes.
         raise ConfigValueError(
             f"malformed data: {error}",
-            path=format_path(decoder.at, "cfg"),
+            path=format_path(reversed(decoder.way_out), "cfg"),
             origin=origin,
         ) from None
     decoder.anchor(result if root is None else root)
@@ -113,49 +115,67 @@ class _Decoder:
             )
         # Without our header the text may be Kauldron's, which writes 3 as '__raw__=3'.
         self._old_keys = version is None
-        self.at: list[Any] = []
+        self._names: set[str] = set()
+        self.way_out: list[Any] = []
+        """The keys to an error, innermost first."""
 
     def decode(self, data: Any) -> Any:
         """The config value for JSON data: one frame per level."""
-        if isinstance(data, Mapping) and not isinstance(data, Node):
-            if "__id__" in data and data["__id__"] in self._shared:
-                return self._shared[data["__id__"]]
-            tag = _tag_of(data)
-            if tag is not None:
-                return self._decode_tag(tag, data)
+        if type(data) is dict or (
+            isinstance(data, Mapping) and not isinstance(data, Node)
+        ):
+            if not _MARKS.isdisjoint(data):
+                if data.get("__id__", _NOTHING) in self._shared:
+                    return self._shared[data["__id__"]]
+                tag = _tag_of(data)
+                if tag is not None:
+                    return self._decode_tag(tag, data)
             node = self._blank(data)
             fields = node._konfig_fields
-            for key, item in data.items():
-                if key in _HEADERS:
-                    continue
-                if self._old_keys and isinstance(key, str):
-                    key = _old_key(key)
-                self.at.append(key)
-                if key == TARGET:
-                    check_qualname(item)
-                fields[key] = self.decode(item)
-                self.at.pop()
+            key = None
+            try:
+                for key, item in data.items():
+                    if type(key) is str and key[:2] == "__":
+                        if key in _HEADERS:
+                            continue
+                        key = self._special_key(key, item)
+                    if type(item) not in _NATIVE:
+                        listed = type(item) is list
+                        item = self._list(item) if listed else self.decode(item)
+                    fields[key] = item
+            except Exception:
+                self.way_out.append(key)
+                raise
             return node
         if type(data) is list:
-            items = ConfigList()
-            for index, item in enumerate(data):
-                self.at.append(index)
-                list.append(items, self.decode(item))
-                self.at.pop()
-            return items
-        if isinstance(data, (str, int, float, type(None))):
-            return data
+            return self._list(data)
         # Config values may stand among raw data; live objects are refused here.
-        return convert(data)
+        return data if type(data) in _NATIVE else convert(data)
+
+    def _list(self, data: list[Any]) -> Any:
+        items = list(data)
+        index = 0
+        try:
+            for index, item in enumerate(items):
+                if type(item) not in _NATIVE:
+                    items[index] = self.decode(item)
+        except Exception:
+            self.way_out.append(index)
+            raise
+        return new_list(ConfigList, items)
+
+    def _special_key(self, key: str, item: Any) -> Any:
+        if key == TARGET and not (isinstance(item, str) and item in self._names):
+            self._names.add(check_qualname(item))
+        return _old_key(key) if self._old_keys else key
 
     def _blank(self, data: Mapping[Any, Any]) -> ConfigDict:
-        if data.keys() == {"__id__"}:
-            raise ConfigValueError(f"no earlier part has the id {data['__id__']!r}")
-        node = ConfigDict.__new__(ConfigDict)
-        setup(node, {}, self._flags, self._origin)
+        node = new_node(ConfigDict, {}, self._flags, self._origin)
         if "__origin__" in data:
             self._read_origin(node, data["__origin__"])
         if "__id__" in data:
+            if len(data) == 1:
+                raise ConfigValueError(f"no earlier part has the id {data['__id__']!r}")
             self._shared[data["__id__"]] = node
         return node
 
@@ -163,10 +183,7 @@ class _Decoder:
         for key, place in places.items():
             if not isinstance(place, str):
                 raise ConfigValueError(f"broken '__origin__': {short(place)}")
-            if key:
-                mark(node, key, place)
-            else:
-                object.__setattr__(node, "_konfig_origin", place)
+            mark(node, key or ORIGIN, place)
 
     def _decode_tag(self, tag: str, data: Mapping[Any, Any]) -> Any:
         extra = data.keys() - {tag, *_HEADERS, *_COMPANIONS.get(tag, ())}
@@ -270,6 +287,11 @@ _SIMPLE: dict[str, Callable[[_Decode, Any], Any]] = {
 
 _TAGS = frozenset((*_SIMPLE, *_COMPANIONS, "__const__", "__placeholder__", "__items__"))
 _NOT_ALONE = RESERVED - _TAGS - set(_HEADERS)
+
+
+_MARKS = _TAGS | _NOT_ALONE | {"__id__"}
+_NATIVE = frozenset((type(None), bool, int, float, str))
+_NOTHING = object()
 
 
 def _tag_of(data: Mapping[Any, Any]) -> str | None:

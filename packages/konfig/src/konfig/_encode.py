@@ -14,13 +14,20 @@ from konfig._paths import Parts, format_path
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Expr, Lazy, LocalFunction, Ref
 from konfig._ref_eval import read
-from konfig._tree import Node, node_paths, stored_items, walk
+from konfig._tree import (
+    ORIGIN,
+    Node,
+    node_paths,
+    places_of,
+    stored_items,
+    too_deep,
+    walk,
+)
 
 VERSION = 1
 """What `"__konfig__"` says at the root of a file."""
 
 _NATIVE = frozenset((type(None), bool, int, str))
-_TEXT_KEYS = frozenset((str,))
 
 
 def encode_text(
@@ -56,7 +63,13 @@ def encode_text(
         from konfig._plain import plain_data
 
         data = plain_data(value, sort_keys)
-    return json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
+    encoder = json.JSONEncoder(
+        indent=indent,
+        ensure_ascii=False,
+        allow_nan=False,
+        check_circular=False,  # what was made here is a tree
+    )
+    return encoder.encode(data)
 
 
 def encode_data(
@@ -84,70 +97,72 @@ class _Encoder:
         self._origins = origins
         self._sort_keys = sort_keys
         self._resolve_refs = resolve_refs
-        self._written: dict[int, dict[str, Any]] = {}
-        self._open: set[int] = set()
+        # None for what contains the part that is being written.
+        self._written: dict[int, dict[str, Any] | None] = {}
         self._ids = 0
         self._paths: dict[int, Parts] | None = None
 
     def encode(self, value: Any) -> Any:
         """The JSON data of a value: one frame per level, whatever the kind."""
-        if type(value) in _NATIVE:
+        if type(value) is float and math.isfinite(value):
             return value
         if isinstance(value, Node):
             mark = id(value)
             if mark in self._written:
                 return self._again(mark)
-            out: dict[str, Any] = {}
+            self._written[mark] = None
+            out = value._konfig_fields.copy()
+            texts = True
+            for key, item in out.items():
+                if type(key) is not str:
+                    texts = False
+                if type(item) not in _NATIVE:
+                    out[key] = self.encode(item)
+            if not texts or self._sort_keys or self._origins:
+                out = self._arranged(value, out, texts)
             self._written[mark] = out
-            self._open.add(mark)
-            if self._origins:
-                self._encode_origin(value, out)
-            if not _TEXT_KEYS.issuperset(map(type, value._konfig_fields)):
-                return self._encode_items(value, out)
-            for key, item in self._ordered(value._konfig_fields):
-                out[key] = item if type(item) in _NATIVE else self.encode(item)
-            self._open.discard(mark)
             return out
         if isinstance(value, list):
-            items = []
-            for item in list.__iter__(value):
-                items.append(item if type(item) in _NATIVE else self.encode(item))
+            items = list.copy(value)
+            for index, item in enumerate(items):
+                if type(item) not in _NATIVE:
+                    items[index] = self.encode(item)
             return items
         if isinstance(value, tuple):
             items = []
             for item in value:
                 items.append(self.encode(item))
             return {"__tuple__": items}
-        return self._encode_special(value)
+        return value if type(value) in _NATIVE else self._encode_special(value)
 
-    def _ordered(self, fields: dict[Any, Any]) -> Any:
-        if not self._sort_keys:
-            return fields.items()
-        return sorted(fields.items(), key=lambda pair: (str(pair[0]), repr(pair[0])))
+    def _arranged(self, node: Node, out: Any, texts: bool) -> dict[str, Any]:
+        """The fields in the order that was asked for, behind their origins."""
+        keys = list(out)
+        if self._sort_keys:
+            keys.sort(key=lambda key: (str(key), repr(key)))
+        if texts:
+            out = {key: out[key] for key in keys}
+        else:
+            out = {"__items__": [[self.encode(key), out[key]] for key in keys]}
+        return {**self._encode_origin(node), **out} if self._origins else out
 
-    def _encode_items(self, node: Node, out: dict[str, Any]) -> dict[str, Any]:
-        """A mapping with keys that are no texts."""
-        out["__items__"] = [
-            [self.encode(key), self.encode(item)]
-            for key, item in self._ordered(node._konfig_fields)
-        ]
-        self._open.discard(id(node))
-        return out
-
-    def _encode_origin(self, node: Node, out: dict[str, Any]) -> None:
+    def _encode_origin(self, node: Node) -> dict[str, Any]:
         """Where the node was written, and its fields that were set later."""
-        places = {"": describe(node._konfig_origin)}
-        for key, origin in (node._konfig_marks or {}).items():
-            if isinstance(key, str) and key in node._konfig_fields:
+        places = {}
+        for key, origin in places_of(node).items():
+            if key == ORIGIN:
+                places[""] = describe(origin)
+            elif isinstance(key, str) and key in node._konfig_fields:
                 places[key] = describe(origin)
-        out["__origin__"] = {key: place for key, place in places.items() if place}
+        return {ORIGIN: {key: place for key, place in places.items() if place}}
 
     def _again(self, mark: int) -> dict[str, Any]:
         """A later use of something shared: its number alone."""
-        if mark in self._open:
+        first = self._written[mark]
+        if first is None:
             for _ in walk(self._root):  # raises, naming the path
                 pass
-        first = self._written[mark]
+            raise too_deep()
         if "__id__" not in first:
             first["__id__"] = self._ids
             self._ids += 1

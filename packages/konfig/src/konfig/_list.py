@@ -11,10 +11,10 @@ from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
 from konfig._ref_eval import read
 from konfig._repr import code_of
-from konfig._tree import Node
+from konfig._tree import Items, Node, new_list
 
 
-class ConfigList(list):
+class ConfigList(Items):
     """A list inside a config.
 
     What enters is converted as in a `ConfigDict`; what cannot stand in a config is
@@ -27,8 +27,7 @@ class ConfigList(list):
       ConfigTypeError: When an item is a live object.
     """
 
-    __slots__ = ("_konfig_lock",)
-    _konfig_lock: str | None
+    __slots__ = ()
 
     def __init__(self, items: Iterable[Any] = (), /):
         super().__init__(_converted(items))
@@ -166,24 +165,17 @@ def _converted(items: Iterable[Any], first: int = 0) -> list[Any]:
 
 
 def _convert_list(value: list[Any]) -> ConfigList:
-    made = ConfigList.__new__(ConfigList)
-    list.__init__(made, ())
-    made._konfig_lock = None
-    for index, item in enumerate(list.__iter__(value)):
-        try:
-            list.append(made, _convert.convert(item))
-        except ConfigTypeError as error:
-            raise _convert.below(error, index) from None
-    return made
+    if not _convert.STORED.issuperset(map(type, value)):
+        value = value.copy()
+        _convert.convert_in_place(value, enumerate(value))
+    return new_list(ConfigList, value)
 
 
 def _convert_tuple(value: tuple[Any, ...]) -> tuple[Any, ...]:
-    made = []
-    for index, item in enumerate(value):
-        try:
-            made.append(_convert.convert(item))
-        except ConfigTypeError as error:
-            raise _convert.below(error, index) from None
+    if _convert.STORED.issuperset(map(type, value)):
+        return value
+    made = list(value)
+    _convert.convert_in_place(made, enumerate(value))
     return tuple(made)
 
 
@@ -202,7 +194,7 @@ def _set_converter(kind: Any) -> Any:
     return convert_set
 
 
-_convert.register(ConfigList, lambda value: value)
+_convert.register(ConfigList)
 _convert.register(list, _convert_list)
 _convert.register(tuple, _convert_tuple)
 _convert.register(set, _set_converter(set))

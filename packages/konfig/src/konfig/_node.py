@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Generator, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,14 +23,14 @@ from konfig._keys import (
     count_positional,
     is_call,
     positional_slot,
-    raw_key,
     stored_key,
     writable_key,
 )
 from konfig._origin import capture
-from konfig._paths import Parts, format_path
+from konfig._paths import format_path
 from konfig._placeholder import Placeholder
 from konfig._plain import to_plain
+from konfig._raw import fill
 from konfig._ref import Expr, Ref
 from konfig._ref_eval import read
 from konfig._repr import code_of
@@ -40,6 +40,7 @@ from konfig._tree import (
     Node,
     blank,
     mark,
+    new_node,
     set_flag,
     set_state,
     setup,
@@ -83,7 +84,7 @@ class ConfigDict(Node, MutableMapping):
                 "a constant is no mapping", hint="use konfig.Const('module:name')"
             )
         try:
-            _fill(self._konfig_fields, pairs)
+            fill(ConfigDict, self._konfig_fields, pairs)
         except RecursionError:
             raise too_deep() from None
 
@@ -167,7 +168,7 @@ class ConfigDict(Node, MutableMapping):
             self._retarget(value)
         _lock.inherit(self, value)
         self._konfig_fields[key] = value
-        mark(self, key, capture(1))
+        mark(self, key, capture())
 
     def _retarget(self, value: Any) -> None:
         if value != self._konfig_fields.get(TARGET):
@@ -287,72 +288,27 @@ class ConfigDict(Node, MutableMapping):
 
 
 _MISSING = object()
-# Far above what can be resolved; a dict that contains itself has no depth at all.
-_DEEPEST = 5000
+_NO_ARGUMENTS = frozenset((*RESERVED, TARGET, "__const__"))
 _METHODS = frozenset(name for name in dir(ConfigDict) if not name.startswith("_"))
 
 
 def new_call(
-    qualname: str, args: Iterable[Any], kwargs: Mapping[str, Any], flags: int
+    qualname: str, args: Sequence[Any], kwargs: Mapping[str, Any], flags: int
 ) -> ConfigDict:
     """A call node from arguments, converted.
 
     Raises:
       ConfigTypeError: When an argument cannot stand in a config.
     """
-    node = ConfigDict.__new__(ConfigDict)
-    fields: dict[Any, Any] = {TARGET: qualname}
-    setup(node, fields, flags, capture())
-    atoms, convert = _convert.ATOMS, _convert.convert
-    key: Any = None
-    try:
-        for index, value in enumerate(args):
-            key = str(index)
-            fields[key] = value if type(value) in atoms else convert(value)
-        for key, value in kwargs.items():
-            if key[:2] == "__" and (key in RESERVED or key in (TARGET, "__const__")):
-                raise ConfigValueError(f"{key!r} cannot be an argument of a call")
-            fields[key] = value if type(value) in atoms else convert(value)
-    except ConfigTypeError as error:
-        raise _convert.below(error, key) from None
-    return node
-
-
-def _fill(fields: dict[Any, Any], given: Mapping[Any, Any]) -> None:
-    """Converts the values of a mapping into the fields of a node.
-
-    Nested dicts wait in a list, so that their depth is not that of the Python stack.
-    """
-    waiting: list[tuple[dict[Any, Any], Mapping[Any, Any], Parts]] = [
-        (fields, given, ())
-    ]
-    atoms, convert = _convert.ATOMS, _convert.convert
-    while waiting:
-        fields, given, above = waiting.pop()
-        if len(above) > _DEEPEST:
-            raise too_deep()
-        call = TARGET in given
-        for key, value in given.items():
-            if call or (isinstance(key, str) and key[:2] == "__"):
-                key = raw_key(key, value, call)
-            if type(value) in atoms:
-                fields[key] = value
-            elif type(value) is dict and "__const__" not in value:
-                node = fields[key] = _untrusted_node()
-                waiting.append((node._konfig_fields, value, (*above, key)))
-            else:
-                try:
-                    fields[key] = convert(value)
-                except ConfigTypeError as error:
-                    for step in (key, *reversed(above)):
-                        _convert.below(error, step)
-                    raise
-
-
-def _untrusted_node() -> ConfigDict:
-    node = ConfigDict.__new__(ConfigDict)
-    setup(node, {}, 0, capture())
-    return node
+    if not _NO_ARGUMENTS.isdisjoint(kwargs):
+        key = next(key for key in kwargs if key in _NO_ARGUMENTS)
+        raise ConfigValueError(f"{key!r} cannot be an argument of a call")
+    fields: dict[Any, Any] = {TARGET: qualname, **kwargs}
+    if args:
+        positions = {str(index): value for index, value in enumerate(args)}
+        fields = {TARGET: qualname, **positions, **kwargs}
+    _convert.convert_in_place(fields, fields.items())
+    return new_node(ConfigDict, fields, flags, capture(2))
 
 
 def _from_mapping(given: Mapping[Any, Any]) -> Any:
@@ -361,8 +317,8 @@ def _from_mapping(given: Mapping[Any, Any]) -> Any:
         if len(given) != 1:
             raise ConfigValueError("a constant has the one key '__const__'")
         return make_const(given["__const__"], trusted=False)
-    node = _untrusted_node()
-    _fill(node._konfig_fields, given)
+    node = new_node(ConfigDict, {}, 0, capture())
+    fill(ConfigDict, node._konfig_fields, given)
     return node
 
 
@@ -390,7 +346,7 @@ def _merges(current: Node, incoming: Node) -> bool:
     return isinstance(old, str) and dotted(old) == dotted(new)
 
 
-_convert.register(ConfigDict, lambda node: node)
+_convert.register(ConfigDict)
 _convert.register(dict, _from_mapping)
 _convert.register_fallback(lambda value: isinstance(value, Node), lambda node: node)
 _convert.register_fallback(lambda value: isinstance(value, Mapping), _from_mapping)

@@ -4,49 +4,57 @@ from __future__ import annotations
 
 import os
 import sys
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
-Origin = tuple[tuple[str, int, str], ...]
+Origin = tuple[CodeType, int] | tuple[str, int, str] | str | None
+"""Code and instruction as captured, a place as unpickled, or a text to show."""
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_DEPTH = 4
 # By file name, which is asked for at every call and assignment.
 _OURS: dict[str, bool] = {}
 
 
-def capture(depth: int = _DEPTH) -> Origin:
-    """The callers outside konfig, innermost first, at most `depth`.
+def capture(inside: int = 1) -> Origin:
+    """The nearest caller outside konfig: its code, and the instruction it is at.
 
-    Frames are read and dropped: a kept frame would keep the locals of the config
-    function alive as long as the config.
+    Args:
+      inside: How many callers are konfig's own for certain.
+
+    The frame is dropped: it would keep the locals of the config function alive as long
+    as the config. The line is left to `place`, since looking it up takes longer than
+    all the rest of making a node.
     """
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(inside + 1)
     known = _OURS
-    found: list[tuple[str, int, str]] = []
     while frame is not None:
         code = frame.f_code
-        file = code.co_filename
-        ours = known.get(file)
+        ours = known.get(code.co_filename)
         if ours is None:
+            file = code.co_filename
             ours = known[file] = file.startswith(_PACKAGE)
         if not ours:
-            found.append((file, frame.f_lineno, code.co_name))
-            if len(found) == depth:
-                break
-        elif found:
-            break
+            return code, frame.f_lasti
         frame = frame.f_back
-    return tuple(found)
+    return None
+
+
+def place(origin: Any) -> tuple[str, int, str] | str | None:
+    """File, line and function of what was captured; anything else as it is."""
+    if not isinstance(origin, tuple) or len(origin) != 2:
+        return origin
+    code, at = origin
+    lines = (line for start, end, line in code.co_lines() if start <= at < end)
+    line = next(lines, None)
+    return code.co_filename, line or code.co_firstlineno, code.co_name
 
 
 def describe(origin: Any) -> str | None:
     """`"configs/vit.py:41 in get_config"`, or None where nothing is known."""
-    if not origin:
-        return None
-    if isinstance(origin, str):
-        return origin
-    file, line, function = origin[0]
+    found = place(origin)
+    if not found or isinstance(found, str):
+        return found or None
+    file, line, function = found
     return f"{_near(file)}:{line} in {function}"
 
 

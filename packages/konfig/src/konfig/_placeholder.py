@@ -159,4 +159,4 @@ def required(type: Any = object, doc: str = "") -> Any:
 
 
 _NONE = type(None)
-_convert.register(Placeholder, lambda declared: declared)
+_convert.register(Placeholder)

@@ -47,17 +47,20 @@ def _scan(root: Any) -> tuple[bool, bool]:
     stack = [root]
     while stack:
         value = stack.pop()
+        mark = id(value)
+        if mark in seen:
+            continue
         if isinstance(value, Node):
-            if id(value) in seen:
-                continue
-            seen.add(id(value))
+            seen.add(mark)
             fields = value._konfig_fields
-            if not value._konfig_flags & TRUSTED and TARGET in fields:
+            if TARGET in fields and not value._konfig_flags & TRUSTED:
                 untrusted = True
-            stack.extend([x for x in fields.values() if type(x) not in PLAIN])
+            for item in fields.values():
+                if type(item) not in PLAIN:
+                    stack.append(item)
         elif isinstance(value, list):
-            if id(value) not in seen:
-                seen.add(id(value))
+            if value:
+                seen.add(mark)
                 stack.extend(list.__iter__(value))
         elif isinstance(value, (tuple, set, frozenset)):
             stack.extend(value)
@@ -67,10 +70,9 @@ def _scan(root: Any) -> tuple[bool, bool]:
             missing = missing or value.is_missing
             stack += (value.value, value.default)
         elif isinstance(value, Expr):
-            if id(value) not in seen:
-                seen.add(id(value))
-                stack.extend(value.__konfig_args__)
-                stack.extend(value.__konfig_kwargs__.values())
+            seen.add(mark)
+            stack.extend(value.__konfig_args__)
+            stack.extend(value.__konfig_kwargs__.values())
     return missing, untrusted
 
 

@@ -33,14 +33,13 @@ class Proxy:
     """
 
     __slots__ = (
+        "__dict__",
         "__konfig_check__",
-        "__konfig_children__",
         "__konfig_module__",
         "__konfig_name__",
         "__konfig_real__",
     )
     __konfig_check__: str
-    __konfig_children__: dict[str, Proxy]
     __konfig_module__: bool
     __konfig_name__: str
     __konfig_real__: Any
@@ -53,15 +52,12 @@ class Proxy:
         put(self, "__konfig_module__", is_module)
         put(self, "__konfig_real__", real)
         put(self, "__konfig_check__", check)
-        put(self, "__konfig_children__", {})
 
     def __getattr__(self, name: str) -> Any:
         if name[:2] == "__" and name[-2:] == "__":
             raise AttributeError(f"a config proxy has no attribute {name!r}")
-        children = self.__konfig_children__
-        found = children.get(name)
-        if found is None:
-            found = children[name] = _child(self, name)
+        # Kept where Python looks first, so that no name is asked for here twice.
+        found = self.__dict__[name] = _child(self, name)
         return found
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
@@ -164,7 +160,7 @@ def qualname_of(proxy: Proxy) -> str:
 
 def link(parent: Proxy, name: str, child: Proxy) -> None:
     """Enters an imported submodule as an attribute of its package."""
-    parent.__konfig_children__[name] = child
+    parent.__dict__[name] = child
 
 
 def _child(proxy: Proxy, name: str) -> Proxy:

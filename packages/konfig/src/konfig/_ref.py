@@ -295,6 +295,6 @@ def _operand(value: Any, depth: int) -> str:
     return text if bare else f"({text})"
 
 
-_convert.register(Ref, lambda ref: ref)
-_convert.register(Expr, lambda expr: expr)
-_convert.register(LocalFunction, lambda function: function)
+_convert.register(Ref)
+_convert.register(Expr)
+_convert.register(LocalFunction)

@@ -8,7 +8,7 @@ from konfig._errors import ConfigTypeError, short
 from konfig._list import ConfigList
 from konfig._node import ConfigDict
 from konfig._ref import Ref
-from konfig._tree import TARGET, Node, blank, setup, walk
+from konfig._tree import TARGET, Node, new_node, places_of, walk
 
 
 def ref_copy(base: Any) -> Any:
@@ -35,11 +35,13 @@ def ref_copy(base: Any) -> Any:
 def _node(base: Any, known: dict[int, Any]) -> Any:
     if id(base) in known:
         return known[id(base)]
-    twin = known[id(base)] = blank(type(base))
-    setup(twin, {}, base._konfig_flags, base._konfig_origin)
+    fields: dict[Any, Any] = {}
+    origin = places_of(base).copy()
+    twin = new_node(type(base), fields, base._konfig_flags, origin)
+    known[id(base)] = twin
     for key, value in base._konfig_fields.items():
         own = key == TARGET
-        twin._konfig_fields[key] = value if own else _value(value, base, (key,), known)
+        fields[key] = value if own else _value(value, base, (key,), known)
     return twin
 
 

@@ -10,11 +10,7 @@ from konfig import _convert
 from konfig._const import Const, check_qualname, is_trusted
 from konfig._copy import deepcopy
 from konfig._decode import decode
-from konfig._errors import (
-    ConfigTypeError,
-    ConfigValueError,
-    short,
-)
+from konfig._errors import ConfigTypeError, short
 from konfig._frozen import FrozenDict
 from konfig._keys import is_position
 from konfig._lock import lock
@@ -92,7 +88,32 @@ _OPEN = object()
 _NOTHING = object()
 
 
+class _Circle(Exception):
+    """A node was reached that is still being built."""
+
+    def __init__(self, node: Node):
+        self.node = node
+
+
+class _Target:
+    """What is known of a target once it is loaded."""
+
+    __slots__ = ("call", "keywords", "left_alone", "parameters", "required")
+
+    def __init__(self, qualname: str, call: Any, check: bool):
+        self.call = call
+        self.left_alone = getattr(call, "__konfig_resolve_exclude_fields__", ())
+        self.parameters = parameters_of(qualname, call) if check else None
+        known = self.parameters
+        self.keywords = frozenset() if known is None else known.keywords
+        self.required = frozenset() if known is None else frozenset(known.required)
+
+
 class _Resolver:
+    """One walk with one frame per node. Only what fails asks for its path: each level
+    notes its key when the error passes.
+    """
+
     def __init__(
         self, root: Any, freeze: bool, guard: Guard | None, trusted: bool, check: bool
     ):
@@ -101,138 +122,138 @@ class _Resolver:
         self._freeze = freeze
         self._guard = guard
         self._memo: dict[int, Any] = {}
-        self._targets: dict[str, Any] = {}
-        self._path: list[Any] = []
+        self._targets: dict[str, _Target] = {}
+        self._silent: set[type] = set()
+        self._known_to_jax = False
+        self._error: BaseException | None = None
+        self._culprit: Node | None = None
+        self._way_out: list[tuple[Any, Any]] = []
         self._evaluation = Evaluation(self._constant, trusted, self.build)
 
     def run(self) -> Any:
         try:
             return self.build(self._root)
-        except RecursionError as error:
-            if getattr(error, "__notes__", None):
-                raise  # it came from a target, which is told already
-            raise too_deep() from None
+        except _Circle as circle:
+            way = list(reversed(self._way_out))
+            path = tuple([key for _, key in way])
+            first = next(i for i, step in enumerate(way) if step[0] is circle.node)
+            raise cycle(path, path[:first]) from None
+        except Exception as error:
+            told = self._error is error and self._culprit is not None
+            if isinstance(error, RecursionError) and not told:
+                raise too_deep() from None
+            keys = [key for _, key in reversed(self._way_out)]
+            explain(error, format_path(keys, "cfg"), self._culprit)
+            raise
+        finally:
+            self._error = None  # it holds this frame
 
     def build(self, value: Any) -> Any:
         """The object for a stored value."""
         if type(value) in PLAIN:
             return value
         if isinstance(value, Node):
-            known = self._memo.get(id(value), _NOTHING)
-            if known is not _NOTHING:
-                if known is _OPEN:
-                    raise cycle(tuple(self._path), self._path_of_open(value))
-                return known
-            self._memo[id(value)] = _OPEN
-            fields = value._konfig_fields
-            if TARGET in fields:
-                made = self._call(value, fields)
-            else:
-                made = self._mapping(fields)
-            self._memo[id(value)] = made
-            return made
-        if isinstance(value, (list, tuple)):
-            return self._sequence(value)
-        return self._other(value)
+            return self._node(value)
+        if not isinstance(value, (list, tuple)):
+            return self._other(value)
+        made = list.copy(value) if isinstance(value, list) else list(value)
+        index = 0
+        try:
+            for index, item in enumerate(made):
+                if type(item) not in PLAIN:
+                    node = isinstance(item, Node)
+                    made[index] = self._node(item) if node else self.build(item)
+        except Exception as error:
+            self._passes(error, value, index)
+            raise
+        return made if isinstance(value, list) and not self._freeze else tuple(made)
+
+    def _node(self, node: Node) -> Any:
+        known = self._memo.get(id(node), _NOTHING)
+        if known is _OPEN:
+            raise _Circle(node)
+        if known is not _NOTHING:
+            return known
+        self._memo[id(node)] = _OPEN
+        fields = node._konfig_fields.copy()
+        target, left_alone, keywords, key = None, (), False, None
+        if TARGET in fields:
+            qualname = fields.pop(TARGET)
+            target = self._targets.get(qualname) if self._guard is None else None
+            if target is None:
+                target = self._target(qualname, node)
+            left_alone = target.left_alone
+            keywords = self._check_binding(node, target, fields)
+        try:
+            for key, item in fields.items():
+                if type(item) not in PLAIN and key not in left_alone:
+                    below = isinstance(item, Node)
+                    fields[key] = self._node(item) if below else self.build(item)
+        except Exception as error:
+            self._passes(error, node, key)
+            raise
+        if target is None:
+            made = self._mapping(fields)
+        else:
+            made = self._call(node, target, fields, keywords)
+        self._memo[id(node)] = made
+        return made
+
+    def _passes(self, error: Exception, container: Any, key: Any) -> None:
+        """Notes where an error came from, on its way out."""
+        if self._error is not error:
+            self._error, self._culprit, self._way_out = error, None, []
+        self._way_out.append((container, key))
+
+    def _blame(self, error: Exception, node: Node) -> None:
+        """Notes which call an error belongs to: the first that it met."""
+        if self._error is not error:
+            self._error, self._culprit, self._way_out = error, node, []
 
     def _other(self, value: Any) -> Any:
         if isinstance(value, (Lazy, Placeholder)):
-            try:
-                found = self._evaluation.value(value)
-                if isinstance(found, Expr):
-                    found = self._evaluation.value(found)
-            except Exception as error:
-                explain(error, format_path(self._path, "cfg"), None)
-                raise
+            found = self._evaluation.value(value)
+            if isinstance(found, Expr):
+                found = self._evaluation.value(found)
             return self.build(found)
         if isinstance(value, Const):
-            try:
-                return self._constant(value)
-            except Exception as error:
-                explain(error, format_path(self._path, "cfg"), None)
-                raise
+            return self._constant(value)
         if isinstance(value, (set, frozenset)):
             kind = frozenset if self._freeze else type(value)
             return kind([self.build(item) for item in value])
         return value
 
-    def _sequence(self, value: Any) -> Any:
-        iterate = list.__iter__ if isinstance(value, list) else tuple.__iter__
-        made = []
-        for index, item in enumerate(iterate(value)):
-            if type(item) not in PLAIN:
-                self._path.append(index)
-                item = self.build(item)
-                self._path.pop()
-            made.append(item)
-        return made if isinstance(value, list) and not self._freeze else tuple(made)
-
     def _mapping(self, fields: dict[Any, Any]) -> Any:
-        made = {}
-        for key, item in fields.items():
-            if type(item) not in PLAIN:
-                self._path.append(key)
-                item = self.build(item)
-                self._path.pop()
-            made[key] = item
         if not self._freeze:
-            return made
-        if "jax" in sys.modules:
+            return fields
+        if not self._known_to_jax and "jax" in sys.modules:
             _register_with_jax()
-        return FrozenDict(made)
+            self._known_to_jax = True
+        return FrozenDict(fields)
 
-    def _call(self, node: Node, fields: dict[Any, Any]) -> Any:
-        qualname = fields[TARGET]
-        target = self._target(qualname, node)
-        if self._check:
-            self._check_binding(node, qualname, target)
-        left_alone = getattr(target, "__konfig_resolve_exclude_fields__", ())
-        positions: dict[Any, Any] = {}
+    def _call(self, node: Node, target: _Target, fields: Any, keywords: bool) -> Any:
         args: Sequence[Any] = ()
-        named: dict[str, Any] = {}
-        for key, item in fields.items():
-            if key == TARGET:
-                continue
-            if type(item) not in PLAIN and key not in left_alone:
-                self._path.append(key)
-                item = self.build(item)
-                self._path.pop()
-            if type(key) is str and not key.isdecimal():
-                named[key] = item
-            else:
-                positions[key] = item
-        if positions:
-            args = self._in_order(node, positions)
+        named = fields
         try:
-            made = target(*args, **named)
+            if not keywords:
+                args, named = _split(node, fields)
+            made = target.call(*args, **named)
         except Exception as error:
             fault = None
             if isinstance(error, TypeError):
-                fault = _call_fault(error, qualname, target, args, named)
-            explain(fault or error, format_path(self._path, "cfg"), node)
+                qualname = node._konfig_fields[TARGET]
+                fault = _call_fault(error, qualname, target.call, args, named)
+            self._blame(fault or error, node)
             if fault is not None:
                 raise fault from None
             raise
-        if hasattr(type(made), "__post_konfig_resolve__"):
-            self._tell(made, node)
+        kind = type(made)
+        if kind not in self._silent:
+            if hasattr(kind, "__post_konfig_resolve__"):
+                self._tell(made, node)
+            else:
+                self._silent.add(kind)
         return made
-
-    def _check_binding(self, node: Node, qualname: str, target: Any) -> None:
-        """Refuses a call that cannot fit, before anything below it is built."""
-        parameters = parameters_of(qualname, target)
-        if parameters is None:
-            return
-        fields = node._konfig_fields
-        named = [key for key in fields if key != TARGET and not is_position(key)]
-        count = len(fields) - 1 - len(named)
-        fault = next(call_faults(qualname, parameters, count, named), None)
-        if fault is None:
-            missing = missing_names(parameters, count, named)
-            if not missing:
-                return
-            fault = missing_fault(qualname, missing, [*named, *map(str, range(count))])
-        explain(fault, format_path(self._path, "cfg"), node)
-        raise fault
 
     def _tell(self, made: Any, node: Node) -> None:
         """Hands the finished object its config: a copy that nothing changes later."""
@@ -241,39 +262,59 @@ class _Resolver:
         try:
             made.__post_konfig_resolve__(config)
         except Exception as error:
-            explain(error, format_path(self._path, "cfg"), node)
+            self._blame(error, node)
             raise
 
-    def _in_order(self, node: Node, positions: dict[Any, Any]) -> list[Any]:
-        try:
-            check_node(node)
-        except ConfigValueError as error:
-            explain(error, format_path(self._path, "cfg"), node)
-            raise
-        return [positions[str(index)] for index in range(len(positions))]
-
-    def _target(self, qualname: str, node: Node) -> Any:
+    def _target(self, qualname: str, node: Node) -> _Target:
+        """The target of a call, loaded if this node may have it loaded."""
         trusted = self._guard is None or node._konfig_flags & TRUSTED
         if trusted and qualname in self._targets:
             return self._targets[qualname]
         try:
-            check_qualname(qualname, callable_needed=True)
-            if not trusted and self._guard is not None:
-                self._guard.check_name(qualname)
-                self._guard.check_arguments(qualname, node._konfig_fields.values())
-            found = load(qualname)
-            if not trusted and self._guard is not None:
-                self._guard.check_object(qualname, found)
-            if not callable(found):
-                raise ConfigTypeError(
-                    f"the target {qualname} is not callable, it is a "
-                    f"{type(found).__qualname__}: {short(found)}"
-                )
+            made = _Target(qualname, self._loaded(qualname, node), self._check)
         except Exception as error:
-            explain(error, format_path(self._path, "cfg"), node)
+            self._blame(error, node)
             raise
         if trusted:
-            self._targets[qualname] = found
+            self._targets[qualname] = made
+        return made
+
+    def _check_binding(self, node: Node, target: _Target, fields: Any) -> bool:
+        """Refuses a call that cannot fit, before anything below it is built.
+
+        Gives whether all its arguments are keywords that the target is known to take.
+        """
+        keywords = target.keywords.issuperset(fields)
+        parameters = target.parameters
+        enough = not target.required or fields.keys() >= target.required
+        if parameters is None or (keywords and enough):
+            return keywords
+        qualname = node._konfig_fields[TARGET]
+        named = [key for key in fields if not is_position(key)]
+        count = len(fields) - len(named)
+        fault = next(call_faults(qualname, parameters, count, named), None)
+        if fault is None:
+            missing = missing_names(parameters, count, named)
+            if not missing:
+                return keywords
+            fault = missing_fault(qualname, missing, [*named, *map(str, range(count))])
+        self._blame(fault, node)
+        raise fault
+
+    def _loaded(self, qualname: str, node: Node) -> Any:
+        check_qualname(qualname, callable_needed=True)
+        guard = None if node._konfig_flags & TRUSTED else self._guard
+        if guard is not None:
+            guard.check_name(qualname)
+            guard.check_arguments(qualname, node._konfig_fields.values())
+        found = load(qualname)
+        if guard is not None:
+            guard.check_object(qualname, found)
+        if not callable(found):
+            raise ConfigTypeError(
+                f"the target {qualname} is not callable, it is a "
+                f"{type(found).__qualname__}: {short(found)}"
+            )
         return found
 
     def _constant(self, const: Any) -> Any:
@@ -287,14 +328,20 @@ class _Resolver:
             self._guard.check_object(const.__const__, found)
         return found
 
-    def _path_of_open(self, node: Node) -> tuple[Any, ...]:
-        """Where the node stands on the way to itself."""
-        at: Any = self._root
-        for length, key in enumerate([*self._path, None]):
-            if at is node or key is None:
-                return tuple(self._path[:length])
-            at = at._konfig_fields[key] if isinstance(at, Node) else at[key]
-        return ()
+
+def _split(node: Node, fields: dict[Any, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """The positional and the keyword arguments of a call."""
+    named = {}
+    positions = 0
+    for key, item in fields.items():
+        if type(key) is str and not key.isdecimal():
+            named[key] = item
+        else:
+            positions += 1
+    if not positions:
+        return [], named
+    check_node(node)
+    return [fields[str(index)] for index in range(positions)], named
 
 
 def _call_fault(

@@ -237,6 +237,8 @@ def check_call(
     Raises:
       ConfigTypeError: Naming the target and the nearest parameter.
     """
+    if not positional and parameters.keywords.issuperset(keywords):
+        return
     for fault in call_faults(qualname, parameters, positional, keywords):
         raise fault
 

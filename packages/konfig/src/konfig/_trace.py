@@ -8,7 +8,7 @@ from typing import Any
 
 from konfig._errors import KonfigError, short
 from konfig._origin import describe, is_ours
-from konfig._tree import Node, target_of, where
+from konfig._tree import ORIGIN, Node, places_of, target_of, where
 
 
 def explain(error: BaseException, path: str, node: Node | None) -> None:
@@ -31,8 +31,8 @@ def explain(error: BaseException, path: str, node: Node | None) -> None:
 
 def _later(node: Node) -> str:
     """What the command line set in this node after it was made."""
-    marks = node._konfig_marks or {}
-    flags = [describe(mark) for mark in marks.values() if isinstance(mark, str)]
+    marks = [mark for key, mark in places_of(node).items() if key != ORIGIN]
+    flags = [describe(mark) for mark in marks if isinstance(mark, str)]
     return f"   (changed by {', '.join(map(str, flags[:3]))})" if flags else ""
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from konfig._errors import ConfigCycleError
-from konfig._origin import Origin, describe
+from konfig._origin import Origin, describe, place
 from konfig._paths import Parts, format_path
 
 TRUSTED = 1
@@ -18,6 +18,7 @@ TYPED = 4
 """Arguments are checked against the annotations of the target."""
 
 TARGET = "__qualname__"
+ORIGIN = "__origin__"
 
 
 class Node:
@@ -32,14 +33,12 @@ class Node:
         "_konfig_fields",
         "_konfig_flags",
         "_konfig_lock",
-        "_konfig_marks",
         "_konfig_origin",
     )
     _konfig_fields: dict[Any, Any]
     _konfig_flags: int
     _konfig_lock: str | None
-    _konfig_marks: dict[Any, Any] | None
-    _konfig_origin: Origin | None
+    _konfig_origin: Origin | dict[Any, Origin]
 
 
 def setup(node: Node, fields: dict[Any, Any], flags: int, origin: Any) -> None:
@@ -48,8 +47,43 @@ def setup(node: Node, fields: dict[Any, Any], flags: int, origin: Any) -> None:
     put(node, "_konfig_fields", fields)
     put(node, "_konfig_flags", flags)
     put(node, "_konfig_lock", None)
-    put(node, "_konfig_marks", None)
     put(node, "_konfig_origin", origin)
+
+
+class _Fresh(Node):
+    """A node before it gets its class: here attributes are set without any check."""
+
+    __slots__ = ()
+
+
+def new_node(kind: Any, fields: dict[Any, Any], flags: int, origin: Any) -> Any:
+    """A node of a class of configs, without its `__init__`."""
+    node: Any = _Fresh()
+    node._konfig_fields = fields
+    node._konfig_flags = flags
+    node._konfig_lock = None
+    node._konfig_origin = origin
+    try:
+        node.__class__ = kind
+    except TypeError:  # a subclass with attributes of its own
+        node = kind.__new__(kind)
+        setup(node, fields, flags, origin)
+    return node
+
+
+class Items(list):
+    """What a `ConfigList` keeps: the items as they were stored, and its lock."""
+
+    __slots__ = ("_konfig_lock",)
+    _konfig_lock: str | None
+
+
+def new_list(kind: Any, stored: Iterable[Any]) -> Any:
+    """A list of a class of configs, of values that are stored as they are."""
+    made: Any = Items(stored)
+    made._konfig_lock = None
+    made.__class__ = kind
+    return made
 
 
 def target_of(node: Node) -> str | None:
@@ -59,19 +93,23 @@ def target_of(node: Node) -> str | None:
 
 def mark(node: Node, key: Any, origin: Any) -> None:
     """Notes where a field was set after its node had been made."""
-    marks = node._konfig_marks
-    if marks is None:
-        marks = {}
-        object.__setattr__(node, "_konfig_marks", marks)
-    marks[key] = origin
+    places = node._konfig_origin
+    if type(places) is not dict:
+        places = {ORIGIN: places}
+        object.__setattr__(node, "_konfig_origin", places)
+    places[key] = origin
+
+
+def places_of(node: Node) -> dict[Any, Any]:
+    """Where a node was written, under `ORIGIN`, and the fields that were set later."""
+    places = node._konfig_origin
+    return places if type(places) is dict else {ORIGIN: places}
 
 
 def where(node: Node, key: Any = None) -> str | None:
     """Where the field, or else its node, was written."""
-    marks = node._konfig_marks
-    if marks and key in marks:
-        return describe(marks[key])
-    return describe(node._konfig_origin)
+    places = places_of(node)
+    return describe(places[key] if key in places else places[ORIGIN])
 
 
 def set_flag(node: Node, flag: int, on: bool) -> None:
@@ -88,7 +126,10 @@ def blank(kind: Any) -> Any:
 def state_of(node: Node) -> dict[str, Any]:
     """What a node keeps, by name, for pickle."""
     names = [name for name in Node.__slots__ if name.startswith("_konfig_")]
-    return {name: getattr(node, name) for name in names}
+    state = {name: getattr(node, name) for name in names}
+    places = places_of(node).items()
+    state["_konfig_origin"] = {key: place(origin) for key, origin in places}
+    return state
 
 
 def set_state(node: Node, state: dict[str, Any]) -> None:
