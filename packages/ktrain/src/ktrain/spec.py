@@ -10,6 +10,9 @@ import numpy as np
 
 import kontext
 
+MASK_KEY = "_mask"
+"""Key of a batch: bool [batch], False for rows which only fill the batch."""
+
 _SHORT = {
     "float": "f",
     "bfloat": "bf",

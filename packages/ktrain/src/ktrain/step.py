@@ -20,11 +20,8 @@ from ktrain import model as model_lib
 from ktrain.context import Context
 from ktrain.measures import Measures
 from ktrain.rngs import RngStreams
-from ktrain.spec import ArraySpec
+from ktrain.spec import MASK_KEY, ArraySpec
 from ktrain.state import TrainState
-
-MASK_KEY = "_mask"
-"""Key of a batch that says which examples count, bool[b]."""
 
 
 @jax.tree_util.register_dataclass

@@ -33,27 +33,12 @@ class LeafSpec(NamedTuple):
         return 0 in self.shape
 
 
-def path_text(key_path: tuple[Any, ...]) -> str:
-    """Writes a jax key path as `opt_state[0].mu.Dense_0.kernel`."""
-    text = ""
-    for key in key_path:
-        if hasattr(key, "name"):
-            text += f".{key.name}"
-        elif hasattr(key, "idx"):
-            text += f"[{key.idx}]"
-        elif isinstance(key.key, str) and key.key.isidentifier():
-            text += f".{key.key}"
-        else:
-            text += f"[{key.key!r}]"
-    return text.removeprefix(".") or "state"
-
-
 def named_leaves(tree: Any) -> dict[str, Any]:
-    """Gives the leaves of a pytree by path, in the order of flattening."""
+    """Gives the leaves by path as `opt_state[0].mu.kernel`, in flattening order."""
     import jax
 
     pairs, _ = jax.tree_util.tree_flatten_with_path(tree)
-    return {path_text(key_path): leaf for key_path, leaf in pairs}
+    return {spec.path_text(path) or "state": leaf for path, leaf in pairs}
 
 
 def leaf_spec(leaf: Any) -> LeafSpec:

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ktrain import _errors
-from ktrain.data import _batch
+from ktrain import _errors, spec
 
 # Larger arrays are fingerprinted by as many bytes in evenly spread blocks.
 _HASHED_BYTES = 1 << 28
@@ -63,9 +62,9 @@ def check(data: Any) -> Examples:
             " arrays.\n"
             "  Return a dict such as {'image': images, 'label': labels}."
         )
-    if _batch.MASK in data:
+    if spec.MASK_KEY in data:
         raise _errors.DataError(
-            f"The key {_batch.MASK!r} of the data is reserved: pipelines write there"
+            f"The key {spec.MASK_KEY!r} of the data is reserved: pipelines write there"
             " which rows of a padded batch are real examples.\n"
             "  Give that array another name."
         )

@@ -13,8 +13,6 @@ import numpy as np
 
 Remainder = Literal["drop", "keep", "pad"]
 REMAINDERS = ("drop", "keep", "pad")
-MASK = "_mask"
-"""Key of the bool array [batch] that is False for rows which only fill the batch."""
 
 
 @dataclasses.dataclass(frozen=True)

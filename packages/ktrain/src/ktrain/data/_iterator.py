@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ktrain import _errors
+from ktrain import _errors, spec
 from ktrain.data import _arrays, _batch, _order, _position
 
 _ENDLESS = 1 << 62
@@ -84,7 +84,7 @@ class InMemoryIterator:
             return self._next_at_edge()
         batch = self._rows(self._order.rows(position + self._offset, self._local_size))
         if self._padded:
-            batch[_batch.MASK] = self._full_mask.copy()
+            batch[spec.MASK_KEY] = self._full_mask.copy()
         self._position = position + self._batch_size
         self.batches_done += 1
         return batch
@@ -118,7 +118,7 @@ class InMemoryIterator:
         start = self._position + (self._offset if local else 0)
         batch = self._rows(self._order.rows(start, local))
         batch = _batch.pad_rows(batch, self._local_size)
-        batch[_batch.MASK] = np.arange(self._local_size) < local
+        batch[spec.MASK_KEY] = np.arange(self._local_size) < local
         return batch
 
     def _position_after(self, batches: int) -> int:
