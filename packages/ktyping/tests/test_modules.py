@@ -142,7 +142,7 @@ class Unreadable:
         return f"<unreadable {id(self)}>"
 
 
-def test_an_annotation_of_unknown_kind_is_warned_about_once():
+def test_an_annotation_of_unknown_kind_is_warned_about_once_for_each_place():
     kind = Unreadable()
 
     @typechecked
@@ -150,12 +150,13 @@ def test_an_annotation_of_unknown_kind_is_warned_about_once():
         return z
 
     with pytest.warns(UnresolvedAnnotationWarning, match="kind that ktyping") as seen:
-        assert f(1, [2], 3) == 3
+        assert f(1, [2], 3) == 3 and f(1, [2], 4) == 4
         assert matches(1, kind) and matches("x", kind)
         with pytest.raises(KTypeCheckError):
             f(1, [2], "z")
-    assert len(seen) == 1
-    assert seen[0].filename == __file__
+    places = [str(w.message).partition(" is not checked")[0] for w in seen]
+    assert [place.partition(" of ")[2][:3] for place in places] == ["'x'", "'y'", ""]
+    assert {w.filename for w in seen} == {__file__}
 
 
 def test_a_name_that_nothing_explains_is_warned_about():

@@ -80,6 +80,36 @@ def test_a_package_that_was_imported_before_is_named(run):
     assert "--ktyping=other: the package was imported before" in done.stderr
 
 
+FAILING = """
+from ktyping import Shape, typechecked
+
+@typechecked
+def f(x: Shape["a b"], y: Shape["a"]):
+    return x
+
+def test_it():
+    f((1, 2), (3,))
+
+def test_another():
+    assert 1 == 2
+"""
+
+
+@pytest.mark.slow
+def test_a_report_can_be_brief(run, tmp_path):
+    (tmp_path / "test_failing.py").write_text(FAILING)
+    done = run("test_failing.py", "--ktyping-brief")
+    assert "2 failed" in done.stdout, done.stdout + done.stderr
+    line = FAILING.splitlines().index("    f((1, 2), (3,))") + 1
+    assert f"test_failing.py:{line}: KTypeCheckError\n" in done.stdout
+    assert "a is 3, but a = 1 from x axis 0" in done.stdout
+    assert "bound by x axis 0" in done.stdout
+    for left_out in ("Arguments", "Origin:", "typechecked"):
+        assert left_out not in done.stdout
+    assert "assert 1 == 2" in done.stdout
+    assert "Origin:" in run("test_failing.py").stdout
+
+
 def test_the_plugin_is_declared():
     project = Path(__file__).parents[1] / "pyproject.toml"
     if not project.exists():

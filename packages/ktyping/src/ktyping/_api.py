@@ -139,6 +139,8 @@ def _decorate(target: Any, frame: FrameType, options: Options) -> Any:
         return wrap_class(target, mode=options.mode, frame=frame)
     if inspect.isfunction(target):
         return wrap_function(target, options=options, frame=frame)
+    if inspect.ismethod(target):
+        return again(target.__func__).__get__(target.__self__)
     if _is_callable_object(target):
         return again(type(target).__call__).__get__(target)
     raise TypeError(_unsupported(target))
@@ -177,6 +179,8 @@ def _unsupported(target: Any) -> str:
         advice = "Decorate its methods, or make it a dataclass:\n" + advice
     elif builtins.isinstance(target, functools.partial):
         advice = "Decorate the function before it goes into the partial.\n" + advice
+    elif hasattr(target, "__wrapped__"):
+        advice = "Put typechecked under the other decorator, next to the function.\n"
     return f"typechecked cannot check {name} ({type(target).__name__}).\n{advice}"
 
 
@@ -212,9 +216,7 @@ def check_type(value: T, annotation: Any, *, nested_ok: bool = False) -> T:
         scope = scope_of(frame, False, "check_type(...)")
     item = Item("value", value, checker_for(annotation))
     trial = Trial(scope.values, None, scope.typevars)
-    hypotheses = match_all([item], scope.hypotheses, trial)
-    if hypotheses:
-        scope.hypotheses = hypotheses
+    if scope.extend(lambda readings: match_all([item], readings, trial)):
         return value
     if mode == "dims":
         scope.hypotheses = bind_what_fits([item], scope.hypotheses, trial)

@@ -7,7 +7,15 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from ktyping import _dims as d
-from ktyping._backends import LIBRARIES, Facts, array_facts, axis_names, sizes_of
+from ktyping._backends import (
+    DEFAULT,
+    LIBRARIES,
+    Facts,
+    LibraryName,
+    array_facts,
+    axis_names,
+    sizes_of,
+)
 from ktyping._checker import ARRAY, VALUE, Checker, Trial, decided_by_class, union_of
 from ktyping._config import config
 from ktyping._dtypes import (
@@ -69,9 +77,21 @@ class ArrayType(Checker):
                 f"{self} has a shape already.\n"
                 f'Write one spec with all axes: `{self._name()}["a b"]`.'
             )
+        if isinstance(item, tuple) and item and isinstance(item[0], LibraryName):
+            any_class = make((FAMILIES["Array"],))
+            return self._of_library(item[0].name)[(any_class, *item[1:])]
         classes, text, dtype = _split(self._name(), item)
         families = self.families if dtype is None else self._of(dtype)
         return make(families, classes, parse(text), self.of_specs)
+
+    def _of_library(self, name: str) -> "ArrayType":
+        if any(family.backends != DEFAULT for family in self.families):
+            raise TypeError(
+                f"{self._name()} names a library already, so that "
+                f"`{self._name()}[backend.{name}, ...]` names two."
+            )
+        made = (family_called(f"backend.{name}.{f.name}") for f in self.families)
+        return make(tuple(made), (), None, self.of_specs)
 
     def _of(self, dtype: Any) -> tuple[DTypeFamily, ...]:
         name = canonical_dtype(dtype)
@@ -249,6 +269,8 @@ def _split(name: str, item: Any) -> tuple[tuple[type, ...], str, Any]:
 
 
 def _classes(name: str, given: Any) -> tuple[type, ...]:
+    if given is Any:
+        return ()
     if isinstance(given, ArrayType):
         if given is make((FAMILIES["Array"],)):
             return ()

@@ -5,21 +5,19 @@ from operator import attrgetter
 from typing import Any
 
 from ktyping._array_type import ArrayType, make
-from ktyping._backends import LIBRARIES, Library, add_library
+from ktyping._backends import LIBRARIES, Library, LibraryName, add_library
 from ktyping._dtypes import FAMILIES, family_called
 from ktyping._verdicts import ALONE
 
 
-class Backend:
+class Backend(LibraryName):
     """The array types of one library: `backend.torch.Float["n"]`.
 
-    `backend.any` holds those that take arrays of every library.
+    `Float[backend.torch, "n"]` is the same. `backend.any` holds those that take arrays
+    of every library.
     """
 
-    __slots__ = ("name",)
-
-    def __init__(self, name: str):
-        self.name = name
+    __slots__ = ()
 
     def __getattr__(self, name: str) -> ArrayType:
         if name not in FAMILIES:

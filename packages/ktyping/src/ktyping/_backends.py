@@ -30,6 +30,15 @@ class Library(NamedTuple):
     names: str | None = None
 
 
+class LibraryName:
+    """What stands for a library in an array type: `Float[backend.torch, "n"]`."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str):
+        self.name = name
+
+
 # What an array type accepts that names no library.
 DEFAULT = ("np", "jax")
 

@@ -13,6 +13,7 @@ from ktyping._containers import (
     FixedTuple,
     Iterables,
     KeysAndValues,
+    OpenTuple,
 )
 from ktyping._errors import UnresolvedAnnotationError
 from ktyping._jaxtyping import Unconvertible, convert, is_jaxtyping
@@ -23,6 +24,7 @@ from ktyping._plain import (
     Callables,
     ClassCheck,
     ClassObject,
+    FileLike,
     Literals,
     ProtocolCheck,
     SelfCheck,
@@ -31,6 +33,7 @@ from ktyping._plain import (
 )
 from ktyping._pytree import PyTreeCheck, PyTreeType
 from ktyping._records import DataclassCheck, KeywordCheck, record_checker, share
+from ktyping._stats import num_unread
 from ktyping._unread import report_foreign, report_unread
 
 _cache: dict[Any, Checker] = {}
@@ -55,10 +58,13 @@ def checker_for(annotation: Any) -> Checker:
     except TypeError:
         return _build(annotation)
     if known is None:
+        unread = num_unread()
         known = _build(annotation)
         if len(_cache) >= _CACHE_LIMIT:
             _cache.clear()
-        _cache[annotation] = known
+        # What cannot be read is told wherever it stands.
+        if unread == num_unread():
+            _cache[annotation] = known
     return known
 
 
@@ -70,9 +76,13 @@ def _build(annotation: Any) -> Checker:
         return PyTreeCheck(checker_for(annotation.leaf), annotation)
     if isinstance(annotation, typing.ParamSpecArgs | typing.ParamSpecKwargs):
         return ANYTHING
+    if _is_unpacked(annotation) and not _is_keywords(annotation):
+        return _open_tuple((annotation,), whole=True)
     origin = typing.get_origin(annotation)
     if origin is not None:
         return _build_generic(annotation, origin, typing.get_args(annotation))
+    if isinstance(annotation, typing.TypeVarTuple):
+        return ANYTHING
     if isinstance(annotation, typing.TypeVar):
         bound = annotation.__bound__
         wanted = annotation.__constraints__ or (() if bound is None else (bound,))
@@ -94,7 +104,7 @@ def _unknown(annotation: Any) -> Checker:
     reason = "it is of a kind that ktyping does not know"
     if isinstance(annotation, typing.ForwardRef | str):
         reason = "it is a name, and nothing says in which module to look"
-    report_unread(annotation, "", reason)
+    report_unread(annotation, reason)
     return ANYTHING
 
 
@@ -109,7 +119,7 @@ def _of_jaxtyping(annotation: Any) -> Checker:
     try:
         converted = convert(annotation)
     except Unconvertible as reason:
-        report_unread(annotation, "", str(reason))
+        report_unread(annotation, str(reason))
         return ANYTHING
     if config.jaxtyping == "warn":
         report_foreign(annotation, converted)
@@ -117,6 +127,10 @@ def _of_jaxtyping(annotation: Any) -> Checker:
 
 
 def _class_check(cls: type) -> Checker:
+    if cls is typing.Protocol:
+        return _unknown(cls)
+    if cls in (typing.IO, typing.TextIO, typing.BinaryIO):
+        return FileLike(cls)
     if cls is float:
         return ClassCheck(float, (float, int), "ScalarFloat")
     if cls is complex:
@@ -147,7 +161,7 @@ def _build_generic(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Check
     if not args and annotation in (typing.Type, typing.Tuple):  # noqa: UP006
         return _class_check(origin)
     if origin is type:
-        return ClassObject(args[0])
+        return _class_object(args[0])
     if origin is tuple:
         return _tuple(args)
     if isinstance(origin, type):
@@ -158,11 +172,25 @@ def _build_generic(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Check
         return checker_for(bool)
     if origin is getattr(typing, "ReadOnly", None):
         return checker_for(args[0])
-    if origin is typing.Unpack and isinstance(args[0], typing.TypeVarTuple):
-        return ANYTHING
     if origin is typing.Unpack and typing.is_typeddict(args[0]):
         return KeywordCheck(args[0], checker_for)
     return _unknown(annotation)
+
+
+def _class_object(wanted: Any) -> Checker:
+    if isinstance(wanted, typing.TypeVar):
+        wanted = wanted.__bound__ or wanted.__constraints__ or object
+    origin = typing.get_origin(wanted)
+    if origin is typing.Union or origin is types.UnionType:
+        return AnyOf([_class_object(arg) for arg in typing.get_args(wanted)])
+    if isinstance(wanted, tuple):
+        return AnyOf([_class_object(arg) for arg in wanted])
+    if wanted is Any:
+        wanted = object
+    cls = origin if isinstance(origin, type) else wanted
+    if not isinstance(cls, type) or is_protocol(cls):
+        return _unknown(type[wanted])
+    return ClassObject(cls)
 
 
 def _annotated(annotation: Any, extras: tuple[Any, ...]) -> Checker:
@@ -180,10 +208,46 @@ def _annotated(annotation: Any, extras: tuple[Any, ...]) -> Checker:
 def _tuple(args: tuple[Any, ...]) -> Checker:
     if len(args) == 2 and args[1] is Ellipsis:
         return EachItem(tuple, checker_for(args[0]))
-    if any(typing.get_origin(arg) is typing.Unpack for arg in args):
-        return _class_check(tuple)
+    if any(map(_is_unpacked, args)):
+        return _open_tuple(args)
     items = [] if args == ((),) else [checker_for(arg) for arg in args]
     return FixedTuple(items)
+
+
+def _is_keywords(annotation: Any) -> bool:
+    args = typing.get_args(annotation)
+    return bool(args) and typing.is_typeddict(args[0])
+
+
+def _is_unpacked(annotation: Any) -> bool:
+    unpacks = typing.get_origin(annotation) is typing.Unpack
+    return unpacks or getattr(annotation, "__unpacked__", False)
+
+
+def _open_tuple(args: tuple[Any, ...], whole: bool = False) -> OpenTuple:
+    """Returns the checker of a tuple with an unpacked part, as `*tuple[A, ...]`."""
+    before: list[Checker] = []
+    after: list[Checker] = []
+    middle: Checker | None = None
+    for arg in args:
+        target = before if middle is None else after
+        if not _is_unpacked(arg):
+            target.append(checker_for(arg))
+            continue
+        unpacks = typing.get_origin(arg) is typing.Unpack
+        inner = checker_for(typing.get_args(arg)[0] if unpacks else _packed(arg))
+        if isinstance(inner, FixedTuple):
+            target += inner.items
+        elif isinstance(inner, OpenTuple):
+            before += inner.before
+            middle, after = inner.middle, [*inner.after]
+        else:
+            middle = inner.item if isinstance(inner, EachItem) else ANYTHING
+    return OpenTuple(before, middle, after, whole)
+
+
+def _packed(annotation: Any) -> Any:
+    return types.GenericAlias(tuple, typing.get_args(annotation))
 
 
 _LAZY = (

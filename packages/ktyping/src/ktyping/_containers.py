@@ -7,7 +7,7 @@ from typing import Any
 
 from ktyping._checker import Checker, Trial
 from ktyping._config import config
-from ktyping._failure import summary
+from ktyping._failure import shown_key, summary
 from ktyping._hypothesis import Hypotheses
 
 
@@ -98,6 +98,51 @@ class FixedTuple(Checker):
         return f"tuple[{', '.join(map(repr, self.items)) or '()'}]"
 
 
+class OpenTuple(Checker):
+    """A tuple with fixed items around a part of any length: `tuple[A, *tuple[B, ...]]`.
+
+    `whole` is set for `*args` that are annotated so: it is the tuple of all of them.
+    """
+
+    __slots__ = ("after", "before", "has_arrays", "middle", "whole")
+
+    def __init__(
+        self,
+        before: list[Checker],
+        middle: Checker | None,
+        after: list[Checker],
+        whole: bool = False,
+    ):
+        self.before = before
+        self.middle = middle
+        self.after = after
+        self.whole = whole
+        parts = [*before, *after, *([middle] if middle else [])]
+        self.has_arrays = any(part.has_arrays for part in parts)
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts a tuple that is long enough and whose items fit."""
+        if not isinstance(value, tuple):
+            return _wrong_class(self, value, where, trial)
+        fixed = len(self.before) + len(self.after)
+        if len(value) < fixed or (self.middle is None and len(value) > fixed):
+            least = "" if self.middle is None else "at least "
+            message = f"expected {least}{fixed} items, got {len(value)}"
+            return trial.fail("structure", where, message, repr(self), value)
+        middle = [] if self.middle is None else [self.middle] * (len(value) - fixed)
+        checkers = [*self.before, *middle, *self.after]
+        for index, (checker, item) in enumerate(zip(checkers, value, strict=True)):
+            hypotheses = checker.match(item, f"{where}[{index}]", hypotheses, trial)
+            if not hypotheses:
+                return ()
+        return hypotheses
+
+    def __repr__(self) -> str:
+        middle = [] if self.middle is None else [f"*tuple[{self.middle!r}, ...]"]
+        parts = [*map(repr, self.before), *middle, *map(repr, self.after)]
+        return f"tuple[{', '.join(parts)}]"
+
+
 class KeysAndValues(Checker):
     """A mapping with one annotation for keys and one for values."""
 
@@ -114,7 +159,7 @@ class KeysAndValues(Checker):
         if not isinstance(value, self.cls):
             return _wrong_class(self, value, where, trial)
         for key, item in islice(value.items(), _limit(self.has_arrays)):
-            path = f"{where}[{key!r}]"
+            path = f"{where}[{shown_key(key)}]"
             hypotheses = self.keys.match(key, f"key {path}", hypotheses, trial)
             hypotheses = hypotheses and self.values.match(item, path, hypotheses, trial)
             if not hypotheses:

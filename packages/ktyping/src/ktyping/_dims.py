@@ -105,10 +105,14 @@ class Expression(NamedTuple):
 
 
 class Splice(NamedTuple):
-    """`{path}`: axes given by an argument, an int or a sequence of ints."""
+    """`{path}`: axes given by an argument, an int or a sequence of ints.
+
+    At least `least` axes, 1 in `+{path}`.
+    """
 
     interp: Interp
     broadcast: bool
+    least: int = 0
 
 
 class Optional(NamedTuple):

@@ -15,8 +15,8 @@ class KTypeCheckError(KTypingError, TypeError):
     them, and the exception can be pickled.
 
     Attributes:
-      code: What kind of mismatch: `rank`, `size`, `dtype`, `backend`, `type`,
-        `structure` or `ambiguous`.
+      code: What kind of mismatch: `rank`, `size`, `dtype`, `backend`, `type` or
+        `structure`.
       subject: The value in the user's words: `argument y`, `return value`, `xs[1]`.
       value_summary: The value as dtype and shape, such as `np.f32[9,5]`.
       axis: Index of the axis that fails, counted from the left, or None.
@@ -28,6 +28,8 @@ class KTypeCheckError(KTypingError, TypeError):
       pending: Constraints that wait for a size.
       arguments: Name -> summary of each argument of the call.
       origin: `function name (file:line)`, or None outside a function.
+      brief: The beginning of the message: the first line, the picture of the axes, the
+        members of a union, and the dims.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class KTypeCheckError(KTypingError, TypeError):
         pending: tuple[str, ...] = (),
         arguments: Mapping[str, str] | None = None,
         origin: str | None = None,
+        brief: str | None = None,
     ):
         super().__init__(message)
         self.code = code
@@ -58,6 +61,7 @@ class KTypeCheckError(KTypingError, TypeError):
         self.pending = pending
         self.arguments = dict(arguments or {})
         self.origin = origin
+        self.brief = message if brief is None else brief
 
 
 class ShapeSpecSyntaxError(KTypingError, ValueError):

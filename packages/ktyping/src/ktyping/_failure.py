@@ -12,12 +12,15 @@ from ktyping._dtypes import short_name
 from ktyping._hypothesis import Hypotheses, Hypothesis
 from ktyping._solve import Stop, allows, match_shape
 
+_MAX_BITS = 128
+_MAX_KEY = 60
+
 
 class Failure(NamedTuple):
     """One reason why one value does not fit one annotation.
 
     Attributes:
-      code: `rank`, `size`, `dtype`, `backend`, `type`, `structure` or `ambiguous`.
+      code: `rank`, `size`, `dtype`, `backend`, `type` or `structure`.
       where: Path of the value: `x`, `xs[1]`, `a.col`.
       message: The reason, one line.
       expected: What was wanted.
@@ -50,15 +53,28 @@ def summary(value: Any) -> str:
         shape = facts.shape
         sizes = "rank unknown" if shape is None else ",".join(map(str, shape))
         return f"{facts.backend}.{short_name(facts.dtype)}[{sizes}]"
-    if value is None or isinstance(value, bool | int | float | complex):
-        return f"{type(value).__name__} {value!r}" if value is not None else "None"
-    if isinstance(value, str):
+    if value is None:
+        return "None"
+    if type(value) is int and value.bit_length() > _MAX_BITS:
+        return f"int of {value.bit_length()} bits"
+    if type(value) in (bool, int, float, complex):
+        return f"{type(value).__name__} {value!r}"
+    if type(value) is str:
         return f"str {value if len(value) <= 40 else value[:37] + '...'!r}"
     if isinstance(value, list | tuple | dict | set | frozenset):
         return f"{type(value).__name__} of length {len(value)}"
     if isinstance(value, type):
         return f"the class {value.__name__}"
     return type(value).__name__
+
+
+def shown_key(key: Any) -> str:
+    """Returns a key of a mapping as text of bounded length, whatever its repr does."""
+    try:
+        text = repr(key)
+    except Exception:
+        return f"<{type(key).__name__}>"
+    return text if len(text) <= _MAX_KEY else text[: _MAX_KEY - 3] + "..."
 
 
 def explain_shape(

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import types
 import typing
 from collections.abc import Callable
 from types import FrameType
@@ -15,6 +16,7 @@ from ktyping._interpolate import roots
 from ktyping._options import Options
 from ktyping._plan import Plan
 from ktyping._source import make_wrapper
+from ktyping._special import ShapeType
 
 MARK = "__ktyping_plan__"
 
@@ -61,11 +63,11 @@ def _check_declaration(plan: Plan) -> None:
     annotations = plan.resolved(None)
     for parameter in plan.parameters:
         annotation = annotations.get(parameter.name)
-        if parameter.default is None and isinstance(annotation, ArrayType):
+        if parameter.default is None and _refuses_none(annotation):
             raise DefaultError(
                 f"The parameter {parameter.name!r} of {plan} has the default None, "
-                f"which {annotation!r} refuses.\n"
-                f"Write `{parameter.name}: {annotation!r} | None = None`."
+                f"which {_shown(annotation)} refuses.\n"
+                f"Write `{parameter.name}: {_shown(annotation)} | None = None`."
             )
     for annotation in annotations.values():
         for spec in _specs(annotation):
@@ -75,6 +77,25 @@ def _check_declaration(plan: Plan) -> None:
                     f"`{{{missing[0]}}}` in the shape spec {spec.text!r} names no "
                     f"parameter of {plan}.\nParameters: {', '.join(plan.names)}."
                 )
+
+
+_REFUSE_NONE = (bool, int, float, complex, str, bytes, list, tuple, dict, set)
+
+
+def _refuses_none(annotation: Any) -> bool:
+    """Whether None does not fit, as far as that shows without a checker."""
+    if isinstance(annotation, ArrayType | ShapeType):
+        return True
+    origin = typing.get_origin(annotation)
+    if origin is typing.Union or origin is types.UnionType:
+        return all(map(_refuses_none, typing.get_args(annotation)))
+    return (origin or annotation) in _REFUSE_NONE
+
+
+def _shown(annotation: Any) -> str:
+    """Returns an annotation as one writes it."""
+    is_class = isinstance(annotation, type) and typing.get_origin(annotation) is None
+    return annotation.__qualname__ if is_class else repr(annotation)
 
 
 def _specs(annotation: Any) -> list[d.Spec]:

@@ -1,5 +1,6 @@
 """Finds what annotations mean: strings, closures, local classes, later names."""
 
+import importlib
 import inspect
 import sys
 import typing
@@ -25,6 +26,20 @@ class Unresolved:
         self.reason = reason
 
 
+def annotations_of(target: Any) -> dict[str, Any]:
+    """Returns the own annotations of a function or class, as they are written.
+
+    From Python 3.14 on they are computed when asked for; names that are missing then
+    stay forward references, for `resolve` to look up.
+    """
+    if "annotationlib" not in sys.stdlib_module_names:
+        if isinstance(target, type):
+            return inspect.get_annotations(target)
+        return dict(target.__annotations__)
+    lazy = importlib.import_module("annotationlib")
+    return dict(lazy.get_annotations(target, format=lazy.Format.FORWARDREF))
+
+
 class _Holder:
     def __init__(self, annotation: Any):
         self.__annotations__ = {"value": annotation}
@@ -47,6 +62,7 @@ def resolve(
 
     Raises:
       ShapeSpecSyntaxError: When the text holds a spec that cannot be read.
+      TypeError: When the text uses a type as it cannot be used.
     """
     holder: Any = _Holder(annotation)
     if in_class:
@@ -57,7 +73,39 @@ def resolve(
         )
     except (NameError, AttributeError) as error:
         return Unresolved(annotation, str(error))
+    except SyntaxError:
+        return Unresolved(annotation, "it is no expression of Python")
     return hints["value"]
+
+
+def function_annotations(
+    function: Callable[..., Any],
+    local: Mapping[str, Any],
+    owner: type | None,
+    place: str,
+) -> dict[str, Any]:
+    """Returns parameter name, or `return` -> annotation or `Unresolved`.
+
+    Args:
+      function: The function.
+      local: Names known where it is defined.
+      owner: The class of the method that is called, or None.
+      place: The function in words, for errors.
+    """
+    if getattr(function, "__no_type_check__", False):
+        return {}
+    known = dict(local)
+    for cls in owner.__mro__ if owner else ():
+        known.setdefault(cls.__name__, cls)
+    names = inspect.unwrap(function).__globals__
+    found: dict[str, Any] = {}
+    for name, annotation in annotations_of(function).items():
+        try:
+            found[name] = resolve(annotation, names, known)
+        except Exception as error:
+            error.add_note(f"In the annotation of {name!r} in {place}.")
+            raise
+    return found
 
 
 def function_names(
@@ -71,7 +119,7 @@ def function_names(
         the functions around it, and only those that the annotations use.
     """
     code = function.__code__
-    wanted = _names_used(function.__annotations__)
+    wanted = _names_used(annotations_of(function))
     found = _from_frames(wanted, code, frame)
     cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
     for name, cell in cells:
@@ -85,7 +133,7 @@ def function_names(
 
 def class_names(cls: type, frame: FrameType | None) -> dict[str, Any]:
     """Returns the local names that the annotations of a class may use."""
-    wanted = _names_used(inspect.get_annotations(cls))
+    wanted = _names_used(annotations_of(cls))
     found: dict[str, Any] = {}
     while frame is not None and frame.f_code.co_name != "<module>":
         if frame.f_globals.get("__name__") == cls.__module__:

@@ -59,6 +59,11 @@ def _fill_term(term: d.Term, values: Mapping[str, Any], spec: d.Spec) -> list[d.
     match term:
         case d.Splice():
             sizes = _sizes(term.interp, values, spec)
+            if len(sizes) < term.least:
+                raise SpecInterpolationError(
+                    f"`+{_text(term.interp)}` in the shape spec {spec.text!r} is an "
+                    "empty sequence, but `+` wants at least one size."
+                )
             kind = d.FixedBroadcast if term.broadcast else d.Fixed
             return [kind(size) for size in sizes]
         case d.Expression():

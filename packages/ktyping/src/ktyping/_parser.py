@@ -36,7 +36,7 @@ def parse(text: str) -> d.Spec:
             f"The shape spec has {len(text)} characters, more than {_MAX_LENGTH}.",
             code="length",
         )
-    words = [(m.group(), m.start()) for m in re.finditer(r"\S+", text)]
+    words = [(m.group(), m.start()) for m in re.finditer(r"[^ \t\r\n]+", text)]
     _refuse_split_terms(text, words)
     terms = tuple(_Reader(text, word, start).term() for word, start in words)
     return d.make_spec(terms, tuple(word for word, _ in words))
@@ -137,7 +137,7 @@ class _Reader:
         self.at += 1
         broadcast = self.take("#") or broadcast
         if self.peek("{"):
-            return d.Splice(self.interp(), broadcast)
+            return d.Splice(self.interp(), broadcast, least)
         if self.peek("_"):
             if broadcast:
                 self.fail("anon_bcast", "a broadcast axis without a name", _BCAST_HINT)

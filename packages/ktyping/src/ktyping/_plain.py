@@ -16,6 +16,8 @@ from ktyping._checker import (
 from ktyping._failure import Failure, summary
 from ktyping._hypothesis import Hypotheses, distinct
 
+_Any = typing.TypeVar("_Any")
+
 
 class Anything(Checker):
     """Accepts every value."""
@@ -157,20 +159,18 @@ class ClassObject(Checker):
 
     __slots__ = ("wanted",)
 
-    def __init__(self, wanted: Any):
+    def __init__(self, wanted: type):
         self.wanted = wanted
 
     def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
         """Accepts a subclass."""
-        if isinstance(value, type) and (
-            not isinstance(self.wanted, type) or issubclass(value, self.wanted)
-        ):
+        if isinstance(value, type) and issubclass(value, self.wanted):
             return hypotheses
         message = f"{summary(value)} is not {self!r}"
         return trial.fail("type", where, message, repr(self), value)
 
     def __repr__(self) -> str:
-        return f"type[{getattr(self.wanted, '__name__', self.wanted)}]"
+        return f"type[{self.wanted.__name__}]"
 
 
 class ProtocolCheck(Checker):
@@ -199,18 +199,50 @@ def is_protocol(cls: type) -> bool:
     return typing.Protocol in cls.__bases__
 
 
-class _NoMembers(typing.Protocol):
-    pass
+@typing.runtime_checkable
+class _NoMembers(typing.Protocol[_Any]):
+    """Has what Python itself puts into a protocol."""
+
+
+_NEVER_MEMBERS = {
+    *vars(_NoMembers),
+    "__annotations__",
+    "__slots__",
+    "__orig_bases__",
+    "__type_params__",
+    "__match_args__",
+}
 
 
 def _protocol_members(cls: type) -> list[str]:
+    if hasattr(typing, "get_protocol_members"):
+        return sorted(typing.get_protocol_members(cls))
     names: dict[str, None] = {}
     for base in reversed(cls.__mro__):
         if is_protocol(base):
             names.update(dict.fromkeys(vars(base)))
             names.update(dict.fromkeys(getattr(base, "__annotations__", {})))
-    never = {*vars(_NoMembers), "__annotations__", "__slots__", "__orig_bases__"}
-    return [n for n in names if n not in never and not n.startswith("_abc_")]
+    return [n for n in names if n not in _NEVER_MEMBERS and not n.startswith("_abc_")]
+
+
+class FileLike(Checker):
+    """`IO`, `TextIO`, `BinaryIO`: what reads or writes; files need no common class."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, cls: type):
+        self.name = cls.__name__
+
+    def match(self, value: Any, where: str, hypotheses: Hypotheses, trial: Trial):
+        """Accepts an object that can be read from or written to, and closed."""
+        usable = hasattr(value, "read") or hasattr(value, "write")
+        if usable and hasattr(value, "close"):
+            return hypotheses
+        message = f"{summary(value)} is not {self.name}"
+        return trial.fail("type", where, message, self.name, value)
+
+    def __repr__(self) -> str:
+        return self.name
 
 
 class Callables(Checker):

@@ -11,7 +11,7 @@ from ktyping._check import checker_for
 from ktyping._checker import ARRAY, CLASS, VALUE, Checker, Trial
 from ktyping._config import OVERRIDE, config
 from ktyping._errors import KTypingError
-from ktyping._hints import Unresolved, resolve
+from ktyping._hints import Unresolved, function_annotations
 from ktyping._hypothesis import EMPTY, Hypotheses, close_all
 from ktyping._lenient import bind_what_fits
 from ktyping._options import Options
@@ -23,7 +23,7 @@ from ktyping._scope import CURRENT, Scope, SharedScope
 from ktyping._source import make_begin, make_finish
 from ktyping._ties import tie_dims
 from ktyping._traced import is_traced
-from ktyping._unread import report_unread
+from ktyping._unread import reading, report_unread
 from ktyping._verdicts import Entry, Verdicts, key_of, traced_result_key
 
 
@@ -81,16 +81,7 @@ class Plan:
 
     def resolved(self, owner: type | None) -> dict[str, Any]:
         """Returns parameter name, or `return` -> annotation or `Unresolved`."""
-        if getattr(self.function, "__no_type_check__", False):
-            return {}
-        local = dict(self.local)
-        for cls in owner.__mro__ if owner else ():
-            local.setdefault(cls.__name__, cls)
-        names = inspect.unwrap(self.function).__globals__
-        return {
-            name: resolve(annotation, names, local)
-            for name, annotation in self.function.__annotations__.items()
-        }
+        return function_annotations(self.function, self.local, owner, str(self))
 
     def prepare(self, owner: type | None) -> None:
         """Makes the checkers and the look-ups."""
@@ -109,7 +100,7 @@ class Plan:
             keyed,
             self.complete,
             {
-                "verdicts": self.verdicts.known,
+                "known": self.verdicts.known.get,
                 "slow": self._begin_slow,
                 "more": self._begin_more,
                 "Scope": Scope,
@@ -123,14 +114,15 @@ class Plan:
 
     def _checker(self, name: str, annotation: Any) -> Checker:
         place = f" of {name!r} in {self}"
-        if isinstance(annotation, Unresolved):
-            report_unread(annotation.annotation, place, annotation.reason)
-            return ANYTHING
-        try:
-            return checker_for(annotation)
-        except KTypingError as error:
-            error.add_note(f"In the annotation{place}.")
-            raise
+        with reading(place):
+            if isinstance(annotation, Unresolved):
+                report_unread(annotation.annotation, annotation.reason)
+                return ANYTHING
+            try:
+                return checker_for(annotation)
+            except KTypingError as error:
+                error.add_note(f"In the annotation{place}.")
+                raise
 
     def _prepare_return(self, annotation: Any, checker: Checker) -> None:
         origin = typing.get_origin(annotation) or annotation
@@ -215,9 +207,9 @@ class Plan:
         trial = Trial(self.named(args), owner=self.owner(args))
         parent = self._shared_parent()
         if parent is not None:
-            hypotheses = match_all(self._items(args), parent.hypotheses, trial)
+            items = self._items(args)
+            hypotheses = parent.extend(lambda known: match_all(items, known, trial))
             if hypotheses:
-                parent.hypotheses = hypotheses
                 return self._scope(SharedScope, hypotheses, args, None, trial)
             return self._refuse(mode, args)
         hypotheses = match_all(self._items(args), (EMPTY,), trial)
@@ -233,7 +225,7 @@ class Plan:
         rest = self._rest_items(args)
         trial = Trial(self.named(args) if rest else None, owner=self.owner(args))
         if not rest:
-            return self._open(entry, args, trial)
+            return self._scope(Scope, entry.hypotheses, args, entry, trial)
         # Without array types in them the other values cannot touch the readings.
         if any(item.checker.has_arrays for item in rest):
             items = self._items(args)
@@ -244,9 +236,6 @@ class Plan:
             return self._refuse(mode, args)
         known = entry if hypotheses is entry.hypotheses else None
         return self._scope(Scope, hypotheses, args, known, trial)
-
-    def _open(self, entry: Entry, args: tuple[Any, ...], trial: Trial) -> Scope:
-        return self._scope(Scope, entry.hypotheses, args, entry, trial)
 
     def _scope(
         self,
@@ -326,12 +315,10 @@ class Plan:
             return True
         owner = self.owner(scope.args)
         trial = Trial(scope.values, None, scope.typevars, owner)
-        start = close_all(scope.hypotheses)
         item = Item(subject, value, checker)
-        hypotheses = match_all([item], start, trial)
-        if hypotheses:
-            scope.hypotheses = hypotheses
+        if scope.extend(lambda known: match_all([item], close_all(known), trial)):
             return True
+        start = close_all(scope.hypotheses)
         if mode == "dims":
             return False
         trial = Trial(scope.values, None, dict(scope.typevars or {}), owner)
@@ -361,7 +348,7 @@ class Plan:
         for (p, c), arg in zip(self._slots(), args, strict=True):
             if c is ANYTHING or (_keyed(p, c) and c.depends != VALUE):
                 continue
-            if p.kind is p.VAR_POSITIONAL:
+            if p.kind is p.VAR_POSITIONAL and not getattr(c, "whole", False):
                 items += [Item(f"{p.name}[{n}]", v, c) for n, v in enumerate(arg)]
             elif p.kind is p.VAR_KEYWORD and not isinstance(c, KeywordCheck):
                 items += [Item(f"{p.name}[{k!r}]", v, c) for k, v in arg.items()]

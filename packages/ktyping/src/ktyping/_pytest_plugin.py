@@ -1,10 +1,14 @@
-"""`pytest --ktyping=PKG,...`: tests run with the checks of these packages on."""
+"""`pytest --ktyping=PKG,...` turns checks on, `--ktyping-brief` shortens reports."""
 
+import os
 import sys
 from typing import Any
 
+import pytest
+
 from ktyping._config import config
-from ktyping._errors import KTypingError
+from ktyping._errors import KTypeCheckError, KTypingError
+from ktyping._source import LABEL
 
 
 class TooLateError(KTypingError, RuntimeError):
@@ -12,13 +16,20 @@ class TooLateError(KTypingError, RuntimeError):
 
 
 def pytest_addoption(parser: Any) -> None:
-    """Adds the option."""
-    parser.getgroup("ktyping").addoption(
+    """Adds the options."""
+    group = parser.getgroup("ktyping")
+    group.addoption(
         "--ktyping",
         metavar="PKG,...",
         default="",
         help="turn the checks of these packages (and all below them) on, also where "
         "KTYPING, a rule or typechecked(mode=...) turns them off",
+    )
+    group.addoption(
+        "--ktyping-brief",
+        action="store_true",
+        help="of a KTypeCheckError that fails a test print where it was raised, what "
+        "does not fit, and the inferred dims; no traceback",
     )
 
 
@@ -33,3 +44,25 @@ def pytest_load_initial_conftests(early_config: Any) -> None:
                 "Unset KTYPING for this run."
             )
         config.module_rule(package, "on", force=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: Any, call: Any) -> Any:
+    """Puts the brief report in place of a traceback."""
+    report = yield
+    caught = call.excinfo
+    if caught is not None and isinstance(caught.value, KTypeCheckError):
+        if item.config.getoption("--ktyping-brief"):
+            place, brief = _place(caught.traceback), caught.value.brief
+            report.longrepr = f"{place}KTypeCheckError\n{brief}"
+    return report
+
+
+def _place(traceback: Any) -> str:
+    """Returns the line of the test run that led to the error, outside of ktyping."""
+    here = os.path.dirname(__file__)
+    for entry in reversed(traceback):
+        path = str(entry.path)
+        if not path.startswith(here) and LABEL not in path:
+            return f"{path}:{entry.lineno + 1}: "
+    return ""

@@ -1,16 +1,16 @@
 """Checkers for values with named fields: dataclasses, TypedDict, NamedTuple."""
 
-import inspect
+import sys
 import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ktyping._checker import Checker, Trial
 from ktyping._config import config
-from ktyping._failure import summary
-from ktyping._hints import Unresolved, module_names, resolve
+from ktyping._failure import shown_key, summary
+from ktyping._hints import Unresolved, annotations_of, module_names, resolve
 from ktyping._hypothesis import EMPTY, Hypotheses
-from ktyping._unread import report_unread
+from ktyping._unread import reading, report_unread
 
 CheckerFor = Callable[[Any], Checker]
 # Decorated dataclass -> local names that its annotations may use.
@@ -37,7 +37,7 @@ def field_annotations(cls: type, local: Mapping[str, Any]) -> dict[str, Any]:
     """Returns name -> annotation of a class and the classes above it, resolved."""
     found: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
-        own = inspect.get_annotations(base)
+        own = annotations_of(base)
         names = module_names(base.__module__)
         known = {**local, **checked_dataclasses.get(base, {}), base.__name__: base}
         for name, annotation in own.items():
@@ -75,11 +75,11 @@ def field_checkers(cls: type, checker_for: CheckerFor) -> dict[str, Checker]:
     """Returns field name -> checker; fields of unknown annotation are left out."""
     found: dict[str, Checker] = {}
     for name, annotation in field_annotations(cls, {}).items():
-        if isinstance(annotation, Unresolved):
-            place = f" of {name!r} in {cls.__module__}.{cls.__qualname__}"
-            report_unread(annotation.annotation, place, annotation.reason)
-        else:
-            found[name] = checker_for(annotation)
+        with reading(f" of {name!r} in {cls.__module__}.{cls.__qualname__}"):
+            if isinstance(annotation, Unresolved):
+                report_unread(annotation.annotation, annotation.reason)
+            else:
+                found[name] = checker_for(annotation)
     return found
 
 
@@ -139,7 +139,8 @@ class DataclassCheck(_Fields):
 def field_names(cls: type) -> tuple[str, ...]:
     """Returns the names of the fields of a dataclass, NamedTuple or attrs class."""
     if hasattr(cls, "__dataclass_fields__"):
-        return tuple(cls.__dataclass_fields__)
+        # `fields` leaves out ClassVar and InitVar.
+        return tuple(f.name for f in sys.modules["dataclasses"].fields(cls))
     if hasattr(cls, "__attrs_attrs__"):
         return tuple(attribute.name for attribute in cls.__attrs_attrs__)
     return tuple(getattr(cls, "_fields", ()))
@@ -161,7 +162,7 @@ class TypedDictCheck(_Fields):
         required, allowed = self.keys()
         missing = sorted(required - value.keys())
         refused = value.keys() - allowed if config.extra_keys == "refuse" else ()
-        extra = sorted(map(repr, refused))
+        extra = sorted(map(shown_key, refused))
         if missing or extra:
             parts = (
                 [f"missing keys: {', '.join(map(repr, missing))}"] if missing else []

@@ -44,16 +44,14 @@ def make_error(item: Item, verdict: Verdict, context: Context) -> KTypeCheckErro
         *_picture(failure),
         *_alternatives(failure),
         *describe_dims(rest),
-        *_arguments(arguments, item.where, context),
     ]
+    brief = _shortened("\n".join(blocks))
+    blocks += _arguments(arguments, item.where, context)
     if context.origin:
         blocks.append(f"Origin: {context.origin}")
     blocks += [f"Hint: {hint}" for hint in _hints(failure, rest)]
-    text = "\n".join(blocks)
-    if len(text) > _MAX_LENGTH:
-        text = text[: _MAX_LENGTH - 4].rstrip() + "\n..."
     return KTypeCheckError(
-        text,
+        _shortened("\n".join(blocks)),
         code=failure.code,
         subject=subject,
         value_summary=summary(item.value),
@@ -65,7 +63,14 @@ def make_error(item: Item, verdict: Verdict, context: Context) -> KTypeCheckErro
         pending=tuple(_pending(rest)),
         arguments=arguments,
         origin=context.origin,
+        brief=brief,
     )
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _MAX_LENGTH:
+        return text
+    return text[: _MAX_LENGTH - 4].rstrip() + "\n..."
 
 
 def warn_mismatch(error: Exception) -> None:

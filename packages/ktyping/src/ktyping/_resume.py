@@ -31,10 +31,19 @@ class Resumed:
             try:
                 step, value = self.coroutine.send, (yield waiting)
             except GeneratorExit:
-                self.coroutine.close()
+                close_in(self.scope, self.coroutine)
                 raise
             except BaseException as error:
                 step, value = self.coroutine.throw, error
+
+
+def close_in(scope: Scope, generator: Any) -> None:
+    """Closes a generator or coroutine; what it does at its end sees its dims."""
+    token = CURRENT.set(scope)
+    try:
+        generator.close()
+    finally:
+        CURRENT.reset(token)
 
 
 def iterate(plan: Any, mode: str, scope: Scope, generator: Any) -> Any:
@@ -54,7 +63,7 @@ def iterate(plan: Any, mode: str, scope: Scope, generator: Any) -> Any:
         try:
             step, value = generator.send, (yield given)
         except GeneratorExit:
-            generator.close()
+            close_in(scope, generator)
             raise
         except BaseException as error:
             step, value = generator.throw, error

@@ -2,7 +2,8 @@
 
 import operator
 import sys
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from types import CodeType, FrameType
 from typing import Any, Protocol
@@ -59,6 +60,25 @@ class Scope:
         self.entry = entry
         self.typevars: dict[Any, type] | None = None
 
+    def extend(self, add: Callable[[Hypotheses], Hypotheses]) -> Hypotheses:
+        """Extends the readings, and gives them; none remain if it does not fit.
+
+        Threads may share a scope: a copied context has that of its caller.
+
+        Args:
+          add: Readings -> those that remain; called again if another thread has
+            bound something meanwhile.
+        """
+        while True:
+            known = self.hypotheses
+            found = add(known)
+            if not found:
+                return ()
+            with _writing:
+                if self.hypotheses is known:
+                    self.hypotheses = found
+                    return found
+
     @property
     def values(self) -> Mapping[str, Any]:
         """Argument name -> value."""
@@ -95,6 +115,7 @@ class SharedScope(Scope):
             self.parent.hypotheses = value
 
 
+_writing = threading.Lock()
 CURRENT: ContextVar[Scope | None] = ContextVar("ktyping_scope", default=None)
 _nested: dict[CodeType, frozenset[CodeType]] = {}
 
@@ -205,21 +226,24 @@ class Dims(Mapping[str, Sizes | Any]):
         scope = self._in_scope(f"dim[{key!r}] = ...")
         name, is_run = _name_of(key)
         sizes = _sizes_from(key, value, is_run)
-        bound = [h.bind(name, sizes, "assignment to dim") for h in scope.hypotheses]
-        kept = distinct([h for h in bound if h is not None])
-        if not kept:
+
+        def add(readings: Hypotheses) -> Hypotheses:
+            bound = [h.bind(name, sizes, "assignment to dim") for h in readings]
+            return distinct([h for h in bound if h is not None])
+
+        if not scope.extend(add):
             known = [known_sizes(h).get(name) for h in scope.hypotheses]
             raise ValueError(
                 f"dim[{key!r}] cannot become {value}: it is "
                 f"{_or(known)} already, or sizes computed from it forbid it."
             )
-        scope.hypotheses = kept
 
     def __contains__(self, key: object) -> bool:
-        if not isinstance(key, str):
-            return False
         scope = self._in_scope(f"{key!r} in dim")
-        name, _ = _name_of(key)
+        try:
+            name, _ = _name_of(key)
+        except UnboundDimensionError:
+            return False
         return all(name in known_sizes(h) for h in scope.hypotheses)
 
     def __iter__(self) -> Iterator[str]:
@@ -270,7 +294,7 @@ def _table(scope: Scope) -> dict[str, Any]:
     return table
 
 
-def _name_of(key: str) -> tuple[str, bool]:
+def _name_of(key: Any) -> tuple[str, bool]:
     name = key.strip() if isinstance(key, str) else key
     is_run = isinstance(name, str) and name[:1] in ("*", "+")
     bare = name[1:] if is_run else name

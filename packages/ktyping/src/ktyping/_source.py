@@ -131,11 +131,12 @@ PLAIN_CLASSES = frozenset({type(None), bool, int, float, complex, str})
 
 _BEGIN = """\
 def begin(mode, {names}):
-    key = None
     try:
         key = {key}
-        entry = verdicts[key]
+        entry = known(key)
     except Exception:
+        key = entry = None
+    if entry is None:
         return slow(mode, ({names}), key)
     return {scope}
 """
@@ -170,8 +171,8 @@ def make_begin(
       checkers: Their checkers.
       complete: Whether the verdict from memory is the whole verdict; if not,
         `more` in the namespace goes on with it.
-      namespace: `verdicts`, `slow`, `more`, `Scope`, `plan`, `current`. `slow` gets
-        the key, or None when it could not be made.
+      namespace: `known`, `slow`, `more`, `Scope`, `plan`, `current`. `slow` gets the
+        key, or None when it could not be made.
     """
     listed = "".join(f"{name}_, " for name in names)
     parts = [_key(f"{n}_", c) for n, c in zip(names, checkers, strict=True)]

@@ -37,6 +37,11 @@ def count_unread(annotation: str) -> None:
     _count(_unread, annotation)
 
 
+def num_unread() -> int:
+    """Returns how often an annotation was met that accepts every value."""
+    return _unread.total()
+
+
 def count_assumed(left: Any, right: Any) -> None:
     """Counts two symbolic sizes that are taken as equal."""
     _count(_assumed, f"{left} = {right}")

@@ -68,6 +68,7 @@ def _error(
         "Around the call:",
         *(f"  {line}" for line in describe_dims(around.hypotheses)),
     ]
+    brief = "\n".join(lines[: 1 + len(describe_dims(scope.hypotheses))])
     return KTypeCheckError(
         "\n".join(lines),
         code="size",
@@ -78,6 +79,7 @@ def _error(
         hypotheses=scope.candidates,
         arguments=arguments,
         origin=str(scope.origin),
+        brief=brief,
     )
 
 

@@ -3,6 +3,9 @@
 import os
 import sys
 import warnings
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from ktyping._config import config
@@ -12,19 +15,30 @@ from ktyping._stats import count_unread
 
 _LIMIT = 4096
 _told: set[str] = set()
+_place: ContextVar[str] = ContextVar("ktyping_place", default="")
 
 
-def report_unread(annotation: Any, place: str, reason: str) -> None:
+@contextmanager
+def reading(place: str) -> Generator[None, None, None]:
+    """Says whose annotation is read: ` of 'x' in f (file:line)`."""
+    token = _place.set(place)
+    try:
+        yield
+    finally:
+        _place.reset(token)
+
+
+def report_unread(annotation: Any, reason: str) -> None:
     """Warns once about an annotation that is not checked.
 
     Args:
       annotation: The annotation, or its text.
-      place: Whose it is, such as ` of 'x' in f (file:line)`, or an empty string.
       reason: Why it cannot be read.
 
     Raises:
       UnresolvedAnnotationError: When `config.strict` is set.
     """
+    place = _place.get()
     message = f"The annotation {annotation!r}{place} is not checked: {reason}."
     if config.strict:
         raise UnresolvedAnnotationError(
