@@ -5,7 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kmetrics
-from kmetrics import Accuracy, BinaryAccuracy
+from kmetrics import (
+    Accuracy,
+    BinaryAccuracy,
+    JointAccuracy,
+    Precision1,
+    TopKAccuracy,
+)
 
 LOGITS = np.array(
     [
@@ -152,3 +158,69 @@ def test_binary_answers_with_a_mask_that_can_be_bound():
     assert metric.replace(mask="m")(context) == 0.75
     nan = np.float32([np.nan, np.nan])
     assert BinaryAccuracy()(logits=nan, labels=np.array([0, 1])) == 0
+
+
+@pytest.mark.spec("kmetrics-49")
+def test_a_row_with_a_nan_is_wrong_and_counted_if_asked_for():
+    logits = LOGITS.copy()
+    logits[0, 1] = np.nan  # was right
+    assert accuracy(logits, LABELS) == pytest.approx(2 / 6)
+    counted = accuracy(logits, LABELS, count_nan=True)
+    assert counted == {"value": pytest.approx(2 / 6), "nan_rows": 1}
+    others = accuracy(logits, LABELS, np.arange(6) > 0, count_nan=True)
+    assert others == {"value": pytest.approx(2 / 5), "nan_rows": 0}
+    none = Accuracy(count_nan=True, on_empty="zero").empty().compute()
+    assert none == {"value": 0, "nan_rows": 0}
+    with pytest.raises(ValueError, match="count_nan needs logits"):
+        Accuracy(count_nan=True)(labels=LABELS, pred_labels=LABELS)
+
+
+@pytest.mark.parametrize("ties", ["first", "optimistic", "pessimistic", "expected"])
+def test_top_k_accuracy_is_accuracy_by_another_name(ties):
+    rounded = np.round(LOGITS)  # with ties
+    got = TopKAccuracy(k=2, ties=ties)(logits=rounded, labels=LABELS, mask=WEIGHTS)
+    assert got == accuracy(rounded, LABELS, WEIGHTS, top_k=2, ties=ties)
+    with pytest.raises(ValueError, match="TopKAccuracy: k=5 with 3 classes"):
+        TopKAccuracy(ties=ties)(logits=LOGITS, labels=LABELS)
+    with pytest.raises(ValueError, match="TopKAccuracy: k must be 1 or more"):
+        TopKAccuracy(k=0)
+
+
+def test_the_best_class_of_several_right_ones():
+    scores = LOGITS.copy()
+    scores[0, 2] = np.nan
+    right = np.array([[1, 0, 0], [1, 1, 0], [1, 1, 0], [0, 0, 0], [0, 1, 1], [1, 0, 1]])
+    # Best: (NaN), 1, 2, 2, 1, 0.
+    assert Precision1()(logits=scores, labels=right) == 0.5
+    kept = np.arange(6) > 3
+    assert Precision1()(logits=scores, labels=right > 0, mask=kept[:, None]) == 1
+    with pytest.raises(TypeError, match="labels"):
+        Precision1()(logits=scores, labels=right[:, :2])
+
+
+def test_joint_accuracy_asks_all_heads():
+    other = np.array([0, 1, 2, 2, 1, 1])  # right: yes yes yes yes yes no
+    metric = JointAccuracy(logits=("a", "b"), labels=("y", "x"), mask="m")
+    context = {"a": LOGITS, "b": LOGITS, "y": LABELS, "x": other[:, None]}
+    assert metric({**context, "m": np.ones(6)}) == 0.5
+    assert metric({**context, "m": np.arange(6) < 3}) == 1
+    named = JointAccuracy()(logits={"u": LOGITS}, labels={"u": LABELS})
+    assert named == accuracy(LOGITS, LABELS)
+    with pytest.raises(ValueError, match=r"logits \['u'\], labels \['v'\]"):
+        JointAccuracy()(logits={"u": LOGITS}, labels={"v": LABELS})
+    with pytest.raises(ValueError, match="head 1: the labels do not fit"):
+        JointAccuracy()(logits=[LOGITS] * 2, labels=[LABELS, LABELS[:3]])
+    halves = [LOGITS, LOGITS.reshape(2, 3, 3)]
+    with pytest.raises(ValueError, match=r"0 \[6\], 1 \[2, 3\]"):
+        JointAccuracy()(logits=halves, labels=[LABELS, LABELS.reshape(2, 3)])
+
+
+@pytest.mark.case("091")
+@pytest.mark.case("092")
+def test_a_failing_batch_leaves_what_was_accumulated():
+    states = Accuracy().get_state(logits=LOGITS, labels=LABELS)
+    with pytest.raises(TypeError, match="labels"):
+        states |= Accuracy().get_state(logits=LOGITS, labels=LABELS[:4])
+    assert states.compute() == 0.5
+    assert (states | states).compute() == 0.5
+    assert np.isnan(Accuracy().empty().compute())

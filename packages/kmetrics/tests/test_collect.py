@@ -220,6 +220,12 @@ def test_padded_batches_give_the_value_of_the_data_for_every_size(size):
 
 SHIPPED = {
     "accuracy": kmetrics.Accuracy(logits="batch.z", labels="batch.y"),
+    "nan_rows": kmetrics.Accuracy(logits="batch.z", labels="batch.y", count_nan=True),
+    "top_k": kmetrics.TopKAccuracy(logits="batch.z", labels="batch.y", k=2),
+    "precision_1": kmetrics.Precision1(logits="batch.z", labels="batch.p"),
+    "joint": kmetrics.JointAccuracy(
+        logits=("batch.z", "batch.p"), labels=("batch.y", "batch.y")
+    ),
     "mean": kmetrics.Mean(values="batch.x"),
     "std": kmetrics.Std(values="batch.x"),
     "norm": kmetrics.Norm(tensor="batch.z"),
@@ -251,6 +257,29 @@ SHIPPED = {
     "soft": losses.SoftmaxCrossEntropy(logits="batch.z", labels="batch.p"),
     "int": losses.SoftmaxCrossEntropyWithIntLabels(logits="batch.z", labels="batch.y"),
     "bce": losses.SigmoidBinaryCrossEntropy(logits="batch.z", labels="batch.p"),
+    "value": losses.Value(values="batch.x"),
+    "abs": losses.AbsoluteValue(values="batch.x", sample_weight="batch.t"),
+    "charbonnier": losses.Charbonnier(preds="batch.x", targets="batch.t"),
+    "pinball": losses.Pinball(preds="batch.x", targets="batch.t"),
+    "poisson": losses.Poisson(preds="batch.p", targets="batch.p", is_log=False),
+    "nll": losses.GaussianNLL(preds="batch.z", targets="batch.z", variances="batch.p"),
+    "balanced": losses.WeightedL1(preds="batch.p", targets="batch.p"),
+    "kl": losses.KL(logits="batch.z", labels="batch.p"),
+    "softmax_focal": losses.SoftmaxFocal(logits="batch.z", labels="batch.y"),
+    "focal": losses.SigmoidFocal(logits="batch.z", labels="batch.p"),
+    "hinge": losses.Hinge(logits="batch.z", labels="batch.z"),
+    "cosine": losses.NegativeCosineSimilarity(preds="batch.z", targets="batch.p"),
+    "infonce": losses.InfoNCE(preds="batch.z", targets="batch.p"),
+    "contrastive": losses.Contrastive(
+        preds="batch.z", targets="batch.p", labels="batch.a"
+    ),
+    "triplet": losses.Triplet(
+        anchors="batch.z", positives="batch.p", negatives="batch.z"
+    ),
+    "dice": losses.Dice(logits="batch.i", labels="batch.i"),
+    "lovasz": losses.Lovasz(logits="batch.i", labels="batch.i"),
+    "iou": losses.IoU(logits="batch.i", labels="batch.i", iou_preds="batch.z"),
+    "ctc": losses.CTC(logits="batch.s", labels="batch.l"),
 }
 
 
@@ -267,6 +296,8 @@ def test_padding_of_any_content_changes_no_shipped_metric(garbage):
         "t": rng.normal(size=4),
         "z": rng.normal(size=(4, 3)),
         "p": rng.dirichlet(np.ones(3), 4),
+        "i": rng.normal(size=(4, 2, 2, 3)),
+        "s": rng.normal(size=(4, 2, 3)),
     }
     batch = {name: x.astype(np.float32) for name, x in batch.items()}
     padded = {
@@ -274,6 +305,8 @@ def test_padding_of_any_content_changes_no_shipped_metric(garbage):
         for name, x in batch.items()
     }
     batch["y"], padded["y"] = np.array([0, 1, 2, 1]), np.array([0, 1, 2, 1, -9, 99])
+    batch["l"], padded["l"] = np.array([[1], [2], [1], [1]]), np.full((6, 1), 7)
+    padded["l"][:4] = batch["l"]
     batch["a"], padded["a"] = np.array([0, 1, 1, 0]), np.array([0, 1, 1, 0, 1, 7])
     collection = kmetrics.Collection(SHIPPED)
     mask = np.arange(6) < 4

@@ -270,6 +270,47 @@ def test_inputs_from_elsewhere_are_not_filled_by_the_mask():
     assert ToShared().get_state_from_context(context, mask=mask).compute() == 6.0
 
 
+def test_a_sample_weight_multiplies_and_is_not_in_the_normaliser():
+    loss = L2.replace(sample_weight="w")
+    doubled = {**CONTEXT, "w": jnp.array([2.0, 1.0])}
+    assert loss(doubled) == (2 * 5 + 25) / 4
+    assert loss({**CONTEXT, "w": jnp.array([[2.0, 1.0], [0.0, 0.0]])}) == 6 / 4
+    # A weight of 0 hides a NaN, and still counts in the mean.
+    dirty = {**CONTEXT, "preds": PREDS.at[1].set(jnp.nan), "w": jnp.array([1.0, 0.0])}
+
+    def total(preds):
+        return kmetrics.total_loss({"a": loss}, {**dirty, "preds": preds})[0]
+
+    value, grad = jax.value_and_grad(total)(dirty["preds"])
+    assert value == 5 / 4
+    np.testing.assert_array_equal(grad, [[0.5, 1], [0, 0]])
+    with pytest.raises(kmetrics.MaskShapeError, match="sample_weight"):
+        loss({**CONTEXT, "w": jnp.ones(3)})
+
+
+def test_get_values_is_told_the_mask_if_it_asks():
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Spread(kmetrics.Loss):
+        x: kontext.Key = "preds"
+
+        def get_values(self, x, mask=None):
+            keep = jnp.ones(2, bool) if mask is None else mask != 0
+            mean = jnp.sum(jnp.where(keep[:, None], x, 0), axis=0) / keep.sum()
+            return jnp.abs(x - mean)
+
+    assert Spread()(CONTEXT) == 1.0
+    assert Spread(mask="m")({**CONTEXT, "m": jnp.array([1, 0])}) == 0.0
+    padded = Spread().get_state_from_context(CONTEXT, mask=jnp.array([True, False]))
+    assert padded.compute() == 0.0
+
+
+def test_a_zero_weight_may_stay_in_the_total():
+    kept = L2.replace(weight=0, keep_zero_weight=True)
+    assert kmetrics.total_loss({"a": kept}, CONTEXT)[0] == 0
+    context = {**CONTEXT, "preds": PREDS / 0}
+    assert jnp.isnan(kmetrics.total_loss({"a": kept}, context)[0])
+
+
 def test_a_loss_whose_weight_is_zero_does_no_harm_and_is_still_logged():
     off = L2.replace(weight=0)
     context = {**CONTEXT, "preds": PREDS / 0}

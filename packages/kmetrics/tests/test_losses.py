@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kmetrics import losses
+from kmetrics import MeanAbsoluteError, losses
 
 LOGITS = np.array(
     [
@@ -191,3 +191,90 @@ def test_shapes_that_do_not_fit_are_an_error_of_ktyping():
         WITH_INTS(logits=LOGITS, labels=LABELS[:3])
     with pytest.raises(TypeError, match="labels"):
         losses.SoftmaxCrossEntropy()(logits=LOGITS, labels=ONE_HOT[:, :2])
+
+
+@pytest.mark.parametrize("normalize_by", ["mask", "batch"])
+def test_class_weights_are_in_the_values_and_in_the_normaliser(normalize_by):
+    weights = (1.0, 0.5, 3.0)
+    own = np.array(weights)[LABELS]
+    count = own.sum() if normalize_by == "mask" else 6
+    options = {"class_weights": weights, "normalize_by": normalize_by}
+    expected = pytest.approx((own * CE).sum() / count, rel=1e-6)
+    ints = losses.SoftmaxCrossEntropyWithIntLabels(**options)
+    assert ints(logits=LOGITS, labels=LABELS) == expected
+    soft = losses.SoftmaxCrossEntropy(**options)
+    assert soft(logits=LOGITS, labels=ONE_HOT) == expected
+    smooth = {"label_smoothing": 0.1, **options}
+    one = losses.SoftmaxCrossEntropyWithIntLabels(**smooth)(
+        logits=LOGITS, labels=LABELS
+    )
+    two = losses.SoftmaxCrossEntropy(**smooth)(logits=LOGITS, labels=ONE_HOT)
+    log_p = LOGITS - np.log(np.exp(LOGITS.astype(float)).sum(-1, keepdims=True))
+    terms = -log_p * np.array(weights)
+    by_hand = 0.9 * own * CE + 0.1 * terms.mean(-1)
+    assert one == pytest.approx(by_hand.sum() / count, rel=1e-6)
+    assert two == pytest.approx(one, rel=1e-6)
+
+
+def test_class_weights_leave_with_ignored_and_masked_labels():
+    loss = losses.SoftmaxCrossEntropyWithIntLabels(
+        class_weights=[1, 0.5, 3], ignore_index=-1
+    )
+    labels = np.array([0, 1, 2, -1, -1, 7])
+    got = loss(logits=LOGITS, labels=labels, mask=np.arange(6) < 5)
+    own = np.array([1, 0.5, 3])
+    assert got == pytest.approx((own * CE[:3]).sum() / own.sum(), rel=1e-6)
+    with pytest.raises(ValueError, match="3 weights, 2 classes"):
+        loss(logits=LOGITS[:, :2], labels=LABELS % 2)
+    with pytest.raises(ValueError, match="class_weights must be 0 or more"):
+        losses.SoftmaxCrossEntropy(class_weights=[1, -1])
+
+
+def test_the_softmax_focal_loss_of_the_example():
+    focal = losses.SoftmaxFocal()
+    expected = pytest.approx(0.4926009271, rel=1e-6)
+    assert focal(logits=LOGITS, labels=LABELS) == expected
+    plain = losses.SoftmaxFocal(gamma=0)(logits=LOGITS, labels=LABELS)
+    assert plain == pytest.approx(0.8991073558, rel=1e-6)
+    # A probability of 1 has a gradient of 0, for every gamma.
+    for gamma in (0.5, 2):
+        loss = losses.SoftmaxFocal(gamma=gamma)
+        grad = jax.grad(
+            lambda z, loss=loss: loss.get_values(logits=z, labels=np.full(6, 2)).sum()
+        )(jnp.array([[0.0, -200, 200]] * 6))
+        np.testing.assert_array_equal(grad, np.zeros((6, 3)))
+    with pytest.raises(ValueError, match="got 9, expected 0 to 2"):
+        focal(logits=LOGITS, labels=np.full(6, 9))
+    with pytest.raises(ValueError, match="gamma must be 0 or more"):
+        losses.SoftmaxFocal(gamma=-1)
+
+
+def test_the_sigmoid_focal_loss_of_the_example():
+    z, y = np.float32([2, -1, 0.5]), np.array([1, 0, 0])
+    got = losses.SigmoidFocal()(logits=z, labels=y)
+    assert got == pytest.approx(0.0669788702, rel=1e-6)
+    unweighted = losses.SigmoidFocal(alpha=-1)(logits=z, labels=y)
+    assert unweighted == pytest.approx(2 * 0.0669788702, rel=1e-6)
+    p = 1 / (1 + np.exp(-z.astype(float)))
+    own = np.where(y == 1, p, 1 - p)
+    by_hand = np.where(y == 1, 0.25, 0.75) * (1 - own) ** 1.5 * -np.log(own)
+    got = losses.SigmoidFocal(alpha=0.25, gamma=1.5).get_values(logits=z, labels=y)
+    np.testing.assert_allclose(got, by_hand, rtol=1e-6)
+    far = losses.SigmoidFocal(gamma=0.5)
+    value, grad = jax.value_and_grad(
+        lambda z: far.get_values(logits=z, labels=y).sum()
+    )(jnp.array([200.0, -200, -200]))
+    assert value == 0
+    np.testing.assert_array_equal(grad, np.zeros(3))
+    with pytest.raises(ValueError, match="alpha must be in"):
+        losses.SigmoidFocal(alpha=2)
+
+
+@pytest.mark.case("088")
+@pytest.mark.case("089")
+def test_a_loss_and_a_metric_of_one_name_agree_under_mask_and_weights():
+    pair = {"preds": np.float32([1, 0, 1]), "targets": np.float32([0, 1, 1])}
+    masked = {**pair, "mask": np.array([1, 0, 1])}
+    assert losses.L1()(**masked) == MeanAbsoluteError()(**masked) == 0.5
+    weighted = {**pair, "mask": np.float32([1, 3, 0.5])}
+    assert losses.L1()(**weighted) == MeanAbsoluteError()(**weighted) == 4 / 4.5

@@ -28,6 +28,19 @@ def batches(**shapes):
 CASES = {
     "accuracy": (kmetrics.Accuracy(), batches(logits=(3,), labels=())),
     "top_2": (kmetrics.Accuracy(top_k=2), batches(logits=(3,), labels=(1,))),
+    "nan_rows": (
+        kmetrics.Accuracy(count_nan=True),
+        batches(logits=(3,), labels=()),
+    ),
+    "top_k": (kmetrics.TopKAccuracy(k=2), batches(logits=(3,), labels=())),
+    "precision_1": (kmetrics.Precision1(), batches(logits=(3,), labels=(3,))),
+    "joint": (
+        kmetrics.JointAccuracy(),
+        [
+            {"logits": [b["logits"]] * 2, "labels": [b["labels"], b["ids"]]}
+            for b in batches(logits=(3,), labels=(), ids=())
+        ],
+    ),
     "mean": (kmetrics.Mean(), batches(values=(2,))),
     "std": (kmetrics.Std(ddof=1), batches(values=())),
     "norm": (kmetrics.Norm(), batches(tensor=(5,))),
@@ -92,12 +105,69 @@ CASES = {
         batches(logits=(3,), labels=()),
     ),
     "bce": (losses.SigmoidBinaryCrossEntropy(), batches(logits=(3,), labels=(3,))),
+    "weighted_classes": (
+        losses.SoftmaxCrossEntropyWithIntLabels(class_weights=(1, 2, 0.5)),
+        batches(logits=(3,), labels=()),
+    ),
+    "softmax_focal": (losses.SoftmaxFocal(), batches(logits=(3,), labels=())),
+    **{
+        name: (getattr(losses, name)(), batches(logits=(3,), labels=(3,)))
+        for name in ("Hinge", "SigmoidFocal")
+    },
+    **{
+        name: (getattr(losses, name)(), batches(values=(2,)))
+        for name in ("AbsoluteValue", "Value")
+    },
+    **{
+        name: (getattr(losses, name)(), batches(preds=(2,), targets=(2,)))
+        for name in (
+            "Charbonnier",
+            "NegativeCosineSimilarity",
+            "Pinball",
+            "Poisson",
+            "WeightedL1",
+        )
+    },
+    "nll": (
+        losses.GaussianNLL(eps=0.5),
+        batches(preds=(2,), targets=(2,), variances=(2,)),
+    ),
+    "kl": (
+        losses.KL(),
+        [{**b, "labels": b["labels"] / 4} for b in batches(logits=(3,), labels=(3,))],
+    ),
+    # An example has the others of its batch for negatives.
+    "infonce": (
+        losses.InfoNCE(),
+        batches(preds=(2,), targets=(2,)),
+        {"splits": False},
+    ),
+    "contrastive": (
+        losses.Contrastive(),
+        batches(preds=(2,), targets=(2,), labels=()),
+    ),
+    "triplet": (
+        losses.Triplet(),
+        batches(anchors=(2,), positives=(2,), negatives=(2,)),
+    ),
+    **{
+        name: (getattr(losses, name)(), batches(logits=(2, 2, 1), labels=(2, 2, 1)))
+        for name in ("Dice", "Lovasz")
+    },
+    "iou": (
+        losses.IoU(),
+        batches(iou_preds=(1,), logits=(2, 2, 1), labels=(2, 2, 1)),
+    ),
+    "ctc": (
+        losses.CTC(blank=3),
+        batches(logits=(5, 4), labels=(2,)),
+    ),
 }
 
 
 def test_every_shipped_metric_and_loss_is_among_the_cases():
     assert all(getattr(kmetrics, module) for module in kmetrics._MODULES)
-    tested = {type(metric).__name__ for metric, _ in CASES.values()}
+    tested = {type(metric).__name__ for metric, *_ in CASES.values()}
     shipped = {
         name
         for module in map(kmetrics.__dict__.get, kmetrics._MODULES)
@@ -112,7 +182,8 @@ def test_every_shipped_metric_and_loss_is_among_the_cases():
 @pytest.mark.spec("kmetrics-87")
 @pytest.mark.parametrize("name", CASES)
 def test_every_shipped_metric_keeps_the_laws(name):
-    check_laws(*CASES[name])
+    metric, data, *options = CASES[name]
+    check_laws(metric, data, **dict(*options))
 
 
 @pytest.mark.slow

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         MergeError,
         MetricError,
         NameCollisionError,
+        NonFiniteLossError,
         ScheduleError,
         StateDefinitionError,
     )
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     )
     from kmetrics._loss import Loss
     from kmetrics._loss_state import LossState
+    from kmetrics._loss_terms import check_finite_losses, per_example_loss
     from kmetrics._metric import Metric
     from kmetrics._moments import MomentsState
     from kmetrics._numerics import Pair
@@ -66,7 +68,13 @@ if TYPE_CHECKING:
     from kmetrics._selection import Examples, Selected
     from kmetrics._state import EmptyState, State
     from kmetrics.calibration import Brier, CalibrationError, LogLoss, Perplexity
-    from kmetrics.classification import Accuracy, BinaryAccuracy
+    from kmetrics.classification import (
+        Accuracy,
+        BinaryAccuracy,
+        JointAccuracy,
+        Precision1,
+        TopKAccuracy,
+    )
     from kmetrics.confusion import (
         BalancedAccuracy,
         CohenKappa,
@@ -135,6 +143,8 @@ __all__ = [
     # Using many.
     "Collection",
     "total_loss",
+    "per_example_loss",
+    "check_finite_losses",
     # Metrics.
     "Accuracy",
     "AveragePrecision",
@@ -148,6 +158,7 @@ __all__ = [
     "ExplainedVariance",
     "FBeta",
     "Grouped",
+    "JointAccuracy",
     "LogLoss",
     "MatthewsCorrelation",
     "MaxError",
@@ -162,6 +173,7 @@ __all__ = [
     "Pearson",
     "Perplexity",
     "Precision",
+    "Precision1",
     "Psnr",
     "Quantiles",
     "R2",
@@ -173,6 +185,7 @@ __all__ = [
     "Specificity",
     "Ssim",
     "Std",
+    "TopKAccuracy",
     "TreeMap",
     "TreeReduce",
     "WithCi",
@@ -199,6 +212,7 @@ __all__ = [
     "MergeError",
     "MetricError",
     "NameCollisionError",
+    "NonFiniteLossError",
     "ScheduleError",
     "StateDefinitionError",
 ]
@@ -209,20 +223,21 @@ _EXPORTS = {
     "_average": "AverageState",
     "_collect": "Collection total_loss",
     "_errors": "EmptyMetricError HostOnlyError LawError MaskNotAcceptedError "
-    "MaskShapeError MergeError MetricError NameCollisionError ScheduleError "
-    "StateDefinitionError",
+    "MaskShapeError MergeError MetricError NameCollisionError NonFiniteLossError "
+    "ScheduleError StateDefinitionError",
     "_fields": "concat_field max_field mean_field min_field static_field sum_field",
     "_field_kinds": "AtStep buffer_field first_field hist_field last_field "
     "moments_field reservoir_field sketch_field state_field topk_field truncate_field",
     "_loss": "Loss",
     "_loss_state": "LossState",
+    "_loss_terms": "check_finite_losses per_example_loss",
     "_metric": "Metric",
     "_moments": "MomentsState",
     "_numerics": "Pair",
     "_register": "state",
     "_selection": "Examples Selected",
     "_state": "EmptyState State",
-    "classification": "Accuracy BinaryAccuracy",
+    "classification": "Accuracy BinaryAccuracy JointAccuracy Precision1 TopKAccuracy",
     "calibration": "Brier CalibrationError LogLoss Perplexity",
     "curves": "AveragePrecision RocAuc",
     "slices": "Grouped",

@@ -39,5 +39,9 @@ class ScheduleError(MetricError, ValueError):
     """A loss has a weight schedule but was given no step."""
 
 
+class NonFiniteLossError(MetricError, FloatingPointError):
+    """A loss that is in the total is NaN or infinite."""
+
+
 class LawError(MetricError, AssertionError):
     """A metric broke one of the laws that `kmetrics.testing.check_laws` checks."""

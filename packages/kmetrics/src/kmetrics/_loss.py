@@ -3,25 +3,48 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import inspect
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 import kontext
-from kmetrics._errors import ScheduleError, StateDefinitionError
+from kmetrics._errors import StateDefinitionError
+from kmetrics._loss_inputs import (
+    Weight,
+    call_of,
+    check_weight,
+    no_step,
+    wants_mask,
+    widen_half,
+)
 from kmetrics._loss_state import LossState
-from kmetrics._masks import combine_masks, fill_masked, masked_sums
+from kmetrics._masks import align_left, combine_masks, fill_masked, masked_sums
 from kmetrics._metric import Metric, leads_into
 from kmetrics._numerics import Pair, scale_pair, to_pair, zero_pair
 
-Weight: TypeAlias = float | Callable[[Any], Any]
 NormalizeBy: TypeAlias = Literal["mask", "values", "batch", "sum"]
 _NORMALIZE_BY = ("mask", "values", "batch", "sum")
+
+
+class Terms(NamedTuple):
+    """The values of a loss on one batch, and how they are summed up.
+
+    Attributes:
+      values: one per element, times the sample weight.
+      mask: what counts, lined up with the values from the left; None for all.
+      mass: how much each element counts in the normaliser "mask", shaped to line up
+        with the values; None for 1 each.
+      examples: the mask of the padding alone.
+      weight: the weight at this step.
+    """
+
+    values: jax.Array
+    mask: Any | None
+    mass: Any | None
+    examples: Any | None
+    weight: Any
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -37,10 +60,15 @@ class Loss(Metric):
       weight: a number, or a function from the step to one, such as an optax schedule.
       mask: path of bools or non-negative numbers, lined up with the values from the
         left: `[b]` on values `[b, n]` keeps or drops rows.
+      sample_weight: path of numbers that multiply the values, lined up with them from
+        the left. Unlike the numbers of a mask they are not in the normaliser: an
+        example of weight 2 counts as twice its loss, not as two examples.
       step: path of the step, read only if `weight` is a function.
       normalize_by: the normaliser. "mask": the sum of the mask over the values.
         "values": the number of values, masked or not. "batch": the number of
         examples. "sum": 1. Padding never counts.
+      keep_zero_weight: whether a loss of the constant weight 0 stays in the total, so
+        that its NaN is seen there.
       masked_fill: for a subclass: the number, or one per input, that stands in for
         masked entries; `get_values` must be smooth there.
       shared_inputs: for a subclass: names of inputs without an example axis.
@@ -67,8 +95,10 @@ class Loss(Metric):
 
     weight: Weight = 1.0
     mask: kontext.Key | None = None
+    sample_weight: kontext.Key | None = None
     step: kontext.Key = "step"
     normalize_by: NormalizeBy = "mask"
+    keep_zero_weight: bool = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -82,7 +112,7 @@ class Loss(Metric):
     def __post_init__(self) -> None:
         super().__post_init__()
         name = type(self).__name__
-        object.__setattr__(self, "weight", _check_weight(self.weight, name))
+        object.__setattr__(self, "weight", check_weight(self.weight, name))
         if self.normalize_by not in _NORMALIZE_BY:
             raise ValueError(
                 f"{name}: normalize_by={self.normalize_by!r} is not known\n"
@@ -90,7 +120,11 @@ class Loss(Metric):
             )
 
     def get_values(self, *args: Any, **inputs: Any) -> Any:
-        """One value per element, before mask and weight; any shape."""
+        """One value per element, before mask and weight; any shape.
+
+        With an argument `mask` it is told what counts, for a loss whose elements
+        depend on one another; None for all.
+        """
         raise NotImplementedError(f"{type(self).__name__} does not define get_values")
 
     def get_mask(self, *args: Any, **inputs: Any) -> Any | None:
@@ -100,20 +134,34 @@ class Loss(Metric):
         """
         return None
 
+    def get_mass(self, *args: Any, **inputs: Any) -> Any | None:
+        """How much each element counts in the normaliser "mask"; None for 1 each.
+
+        For weights that are already in the values, such as those of classes.
+        """
+        return None
+
     def get_state(
-        self, *, mask: Any | None = None, step: Any | None = None, **inputs: Any
+        self,
+        *,
+        mask: Any | None = None,
+        sample_weight: Any | None = None,
+        step: Any | None = None,
+        **inputs: Any,
     ) -> Any:
         """The state of one batch.
 
         Args:
           mask: bools or non-negative numbers, lined up with the values from the left.
+          sample_weight: numbers, lined up in the same way.
           step: the step, needed if the weight is a schedule.
           **inputs: the inputs of `get_values`.
 
         Raises:
           ScheduleError: the weight is a schedule, and there is no step.
         """
-        return self._state(inputs, mask=mask, step=step, examples=None)
+        given = {"mask": mask, "sample_weight": sample_weight, "step": step}
+        return self._state(self._terms(given | inputs, examples=None))
 
     def get_state_from_context(
         self,
@@ -126,25 +174,35 @@ class Loss(Metric):
 
         Args, errors: as for `Metric.get_state_from_context`.
         """
+        terms = self.terms_from_context(context, mask=mask, example_roots=example_roots)
+        return self._state(terms)
+
+    def terms_from_context(
+        self,
+        context: Any,
+        *,
+        mask: Any | None = None,
+        example_roots: Collection[str] | None = None,
+    ) -> Terms:
+        """The values of one batch, before they are summed up.
+
+        Args, errors: as for `Metric.get_state_from_context`.
+        """
         keyed = self
         if callable(self.weight):
             if not kontext.has(context, self.step):
-                raise no_step(self, f"the context has no {str(self.step)!r}")
+                name = type(self).__name__
+                raise no_step(name, f"the context has no {str(self.step)!r}")
         else:
             keyed = self.replace(step=None)
         inputs = kontext.resolve_from_keyed_obj(context, keyed)
-        own_mask, step = inputs.pop("mask", None), inputs.pop("step", None)
-        reads_examples = self.reads_from(example_roots)
-        return self._state(
-            inputs,
-            mask=own_mask,
-            step=step,
-            examples=mask if reads_examples else None,
-            shared=self._shared(example_roots) if reads_examples else (),
-        )
+        if not self.reads_from(example_roots):
+            return self._terms(inputs, examples=None)
+        shared = self._shared(example_roots)
+        return self._terms(inputs, examples=mask, shared=shared)
 
     def __kontext_func__(self) -> Callable[..., Any]:
-        return _call_of(type(self))
+        return call_of(type(self))
 
     def keypaths(self) -> tuple[str, ...]:
         """The paths it reads; the step only if the weight is a schedule."""
@@ -159,43 +217,69 @@ class Loss(Metric):
             if not leads_into(tree, example_roots)
         )
 
-    def _state(
+    def _terms(
         self,
         inputs: dict[str, Any],
         *,
-        mask: Any | None,
-        step: Any | None,
         examples: Any | None,
         shared: tuple[str, ...] = (),
-    ) -> LossState:
+    ) -> Terms:
+        inputs = dict(inputs)
+        mask, sample_weight, step = (
+            inputs.pop(name, None) for name in ("mask", "sample_weight", "step")
+        )
         weight = self._weight_at(step)
-        inputs = {name: _widen(value) for name, value in inputs.items()}
+        inputs = {name: widen_half(value) for name, value in inputs.items()}
         both = combine_masks(combine_masks(mask, examples), self.get_mask(**inputs))
-        if both is not None:
+        # An example of weight 0 counts, but its NaN must not.
+        zero = None if sample_weight is None else jnp.asarray(sample_weight) != 0
+        seen = combine_masks(both, zero)
+        if seen is not None:
             untouched = {*shared, *self.shared_inputs}
             inputs = {
-                name: value if name in untouched else self._fill(name, value, both)
+                name: value if name in untouched else self._fill(name, value, seen)
                 for name, value in inputs.items()
             }
-        values = jnp.asarray(self.get_values(**inputs))
-        raw, mass = masked_sums(values, both)
+        told = {"mask": both} if wants_mask(type(self)) else {}
+        values = jnp.asarray(self.get_values(**inputs, **told))
+        if sample_weight is not None:
+            factor = align_left(sample_weight, values.shape, what="sample_weight")
+            values = jnp.where(factor == 0, 0.0, values * factor)
+        if both is not None:
+            both = self._mask_of_values(jnp.asarray(both), values.shape)
+        return Terms(values, both, self.get_mass(**inputs), examples, weight)
+
+    def _mask_of_values(self, mask: jax.Array, shape: tuple[int, ...]) -> jax.Array:
+        """The mask of the inputs as one of the values, for a loss that reduces axes."""
+        return mask
+
+    def _state(self, terms: Terms) -> LossState:
+        raw, mass = masked_sums(terms.values, terms.mask)
+        if terms.mass is not None:
+            mass = masked_sums(
+                jnp.broadcast_to(
+                    align_left(terms.mass, terms.values.shape), terms.values.shape
+                ),
+                terms.mask,
+            )[0]
         state = LossState(
-            weighted=zero_pair() if self.is_off else scale_pair(raw, weight),
+            weighted=zero_pair() if self.is_off else scale_pair(raw, terms.weight),
             raw=raw,
-            count=self._normaliser(values, mass, examples),
+            count=self._normaliser(terms.values, mass, terms.examples),
         )
         return state.with_parent(self)
 
     @property
     def is_off(self) -> bool:
         """Whether the weight is the constant 0, so that the loss is logged alone."""
-        return not callable(self.weight) and self.weight == 0
+        constant = not callable(self.weight)
+        return constant and self.weight == 0 and not self.keep_zero_weight
 
     def _weight_at(self, step: Any | None) -> Any:
         if not callable(self.weight):
             return self.weight
         if step is None:
-            raise no_step(self, "step is None")
+            raise no_step(type(self).__name__, "step is None")
         return self.weight(step)
 
     def _fill(self, name: str, value: Any, mask: Any) -> Any:
@@ -215,61 +299,3 @@ class Loss(Metric):
                 examples = jnp.asarray(examples)
                 examples = examples.reshape(len(examples), -1).max(axis=1)
         return masked_sums(jnp.ones(shape, jnp.float32), examples)[1]
-
-
-def no_step(loss: Loss, found: str) -> ScheduleError:
-    """The error of a loss whose weight is a schedule, without a step."""
-    return ScheduleError(
-        f"the weight of {type(loss).__name__} is a schedule and needs the step\n"
-        f"  {found}\n"
-        "give step= a path that leads to the step, or the weight a number"
-    )
-
-
-def _check_weight(weight: Any, name: str) -> Any:
-    if isinstance(weight, bool | np.bool_ | str) or weight is None:
-        kind = "a bool" if isinstance(weight, bool | np.bool_) else repr(weight)
-    elif callable(weight):
-        return weight
-    else:
-        try:
-            return float(weight)
-        except (TypeError, ValueError):
-            kind = f"of type {type(weight).__name__}"
-    raise TypeError(
-        f"{name}: the weight must be a number, or a function from the step to one\n"
-        f"  got {kind}"
-    )
-
-
-def _widen(value: Any) -> Any:
-    """`value` with half precision floats as float32, through trees."""
-
-    def widen(leaf: Any) -> Any:
-        dtype = getattr(leaf, "dtype", None)
-        if dtype is None or not jnp.issubdtype(dtype, jnp.floating):
-            return leaf
-        return leaf if dtype.itemsize >= 4 else jnp.asarray(leaf, jnp.float32)
-
-    return jax.tree.map(widen, value)
-
-
-@functools.cache
-def _call_of(loss: type[Loss]) -> Callable[..., Any]:
-    """A function with the arguments of `get_values`, and `mask` and `step`."""
-    signature = inspect.signature(loss.get_values)
-    inputs = [p for p in signature.parameters.values() if p.name != "self"]
-    extra = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
-        for name in ("mask", "step")
-    ]
-    kwargs = [inputs.pop()] if inputs and inputs[-1].kind.name == "VAR_KEYWORD" else []
-
-    def get_values(**inputs: Any) -> None:
-        raise NotImplementedError
-
-    get_values.__qualname__ = f"{loss.__name__}.get_values"
-    get_values.__dict__["__signature__"] = signature.replace(
-        parameters=[*inputs, *extra, *kwargs]
-    )
-    return get_values

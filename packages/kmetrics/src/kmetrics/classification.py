@@ -4,22 +4,53 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Literal
+import math
+from collections.abc import Mapping
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 import kontext
+from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
-from kmetrics._masks import combine_masks
+from kmetrics._class_inputs import class_labels
+from kmetrics._fields import mean_field, sum_field
+from kmetrics._masks import align_left, combine_masks
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
+from kmetrics._register import state
+from kmetrics._top_k import Ties, check_k, check_ranking, rank_correct
 from ktyping import Array, Bool, Int, Real, typechecked
 
-__all__ = ["Accuracy", "BinaryAccuracy"]
+__all__ = [
+    "Accuracy",
+    "BinaryAccuracy",
+    "JointAccuracy",
+    "Precision1",
+    "TopKAccuracy",
+]
 
-Ties = Literal["first", "optimistic", "pessimistic", "expected"]
-_TIES = ("first", "optimistic", "pessimistic", "expected")
+
+@state
+class CountingState(AutoState):
+    """An accuracy, and how many examples could not be ranked.
+
+    Attributes:
+      accuracy: an `AverageState`.
+      nan_rows: how many counted examples had a NaN among their logits.
+    """
+
+    accuracy: Any = mean_field()
+    nan_rows: Any = sum_field()
+
+    def compute(self) -> Any:
+        """`value` and `nan_rows`."""
+        value = float(self.accuracy)
+        return {
+            "value": self.empty_value() if math.isnan(value) else value,
+            "nan_rows": float(self.nan_rows),
+        }
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -38,6 +69,8 @@ class Accuracy(Metric):
         index wins. "optimistic": the label wins. "pessimistic": the label loses.
         "expected": the chance that the label wins in random order.
       ignore_index: a label whose examples do not count, such as -1.
+      count_nan: whether to compute `value`, and as `nan_rows` how many of the examples
+        that count have a NaN among their logits.
       on_empty: the value if nothing counts: "nan", "zero", or "raise".
 
     Raises:
@@ -54,17 +87,17 @@ class Accuracy(Metric):
     top_k: int = 1
     ties: Ties = "first"
     ignore_index: int | None = None
+    count_nan: bool = False
     on_empty: OnEmpty = "nan"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.ties not in _TIES:
-            raise ValueError(
-                f"Accuracy: ties={self.ties!r} is not known\n"
-                f"use one of {', '.join(map(repr, _TIES))}"
-            )
-        if self.top_k < 1:
-            raise ValueError(f"Accuracy: top_k must be 1 or more\n  got {self.top_k}")
+        check_ranking("Accuracy", "top_k", self.top_k, self.ties)
+
+    def empty(self) -> Any:
+        """The state of no data."""
+        kind = CountingState if self.count_nan else AverageState
+        return kind.empty().with_parent(self)
 
     @typechecked
     def get_state(
@@ -84,30 +117,84 @@ class Accuracy(Metric):
                 "Accuracy takes either logits or pred_labels\n  got "
                 + ("neither" if logits is None else "both")
             )
-        labels = jnp.asarray(labels)
         if logits is None:
-            pred_labels = _align(labels, jnp.asarray(pred_labels), "pred_labels")
-            if self.top_k != 1:
-                raise ValueError(
-                    f"Accuracy: top_k={self.top_k} needs logits, got pred_labels"
-                )
-            correct = (pred_labels == labels).astype(jnp.float32)
+            labels = jnp.asarray(labels)
+            correct = self._equal(pred_labels, labels)
+            is_nan = jnp.zeros(correct.shape, bool)
         else:
             logits = to_float32(logits)
-            labels = _drop_column(labels, logits)
-            self._check_top_k(logits.shape[-1])
-            correct = _rank_correct(logits, labels, top_k=self.top_k, ties=self.ties)
+            labels = class_labels("Accuracy", labels, logits.shape[:-1])
+            check_k("Accuracy", "top_k", self.top_k, logits.shape[-1])
+            correct = rank_correct(logits, labels, k=self.top_k, ties=self.ties)
+            is_nan = jnp.any(jnp.isnan(logits), axis=-1)
+        mask = _mask_of(mask, correct.ndim)
+        if self.ignore_index is not None:
+            mask = combine_masks(mask, labels != self.ignore_index)
+        average = AverageState.from_values(correct, mask)
+        if not self.count_nan:
+            return average
+        if mask is not None:
+            is_nan &= align_left(mask, is_nan.shape) != 0
+        return CountingState(accuracy=average, nan_rows=jnp.sum(is_nan))
+
+    def _equal(self, pred_labels: Any, labels: jax.Array) -> jax.Array:
+        pred_labels = _align(labels, jnp.asarray(pred_labels), "pred_labels")
+        if self.top_k != 1 or self.count_nan:
+            option = "count_nan" if self.count_nan else f"top_k={self.top_k}"
+            raise ValueError(f"Accuracy: {option} needs logits, got pred_labels")
+        return (pred_labels == labels).astype(jnp.float32)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TopKAccuracy(Metric):
+    """The share of examples whose label is among the `k` best classes.
+
+    `Accuracy` with another default; libraries break ties differently, see `ties`.
+
+    Attributes:
+      logits: path of real numbers `[*b, n]`.
+      labels: path of the true classes, integers `[*b, 1]` or `[*b]`.
+      mask: path of bools or non-negative numbers `[*b, 1]`, `[*b]`, or fewer axes.
+      k: how many classes count as the answer, below the number of classes.
+      ties: as for `Accuracy`: "first", "optimistic", "pessimistic" or "expected".
+      ignore_index: a label whose examples do not count, such as -1.
+      on_empty: the value if nothing counts: "nan", "zero", or "raise".
+
+    Raises:
+      ValueError: an option is not known; at the first use: `k` is not below the
+        number of classes.
+    """
+
+    State = AverageState
+
+    logits: kontext.Key = kontext.REQUIRED
+    labels: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    k: int = 5
+    ties: Ties = "first"
+    ignore_index: int | None = None
+    on_empty: OnEmpty = "nan"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_ranking("TopKAccuracy", "k", self.k, self.ties)
+
+    @typechecked
+    def get_state(
+        self,
+        logits: Real[Array, "*b n"],
+        labels: Int[Array, "*b 1"] | Int[Array, "*b"],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch."""
+        logits = to_float32(logits)
+        labels = class_labels("TopKAccuracy", labels, logits.shape[:-1])
+        check_k("TopKAccuracy", "k", self.k, logits.shape[-1])
+        correct = rank_correct(logits, labels, k=self.k, ties=self.ties)
         mask = _mask_of(mask, correct.ndim)
         if self.ignore_index is not None:
             mask = combine_masks(mask, labels != self.ignore_index)
         return AverageState.from_values(correct, mask)
-
-    def _check_top_k(self, num_classes: int) -> None:
-        if self.top_k > 1 and self.top_k >= num_classes:
-            raise ValueError(
-                f"Accuracy: top_k={self.top_k} with {num_classes} classes is always "
-                "right\nuse a top_k below the number of classes"
-            )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -145,40 +232,111 @@ class BinaryAccuracy(Metric):
         return AverageState.from_values(is_right & ~jnp.isnan(logits), mask)
 
 
-@functools.partial(jax.jit, static_argnames=("top_k", "ties"), inline=True)
-def _rank_correct(
-    logits: jax.Array, labels: jax.Array, *, top_k: int, ties: Ties
-) -> jax.Array:
-    """How right each example is, 0 to 1, `[*b]`."""
-    classes = jnp.arange(logits.shape[-1])
-    is_class = (labels >= 0) & (labels < len(classes))
-    column = jnp.where(is_class, labels, 0)[..., None]
-    score = jnp.take_along_axis(logits, column, axis=-1)
-    better = jnp.sum(logits > score, axis=-1)
-    tied = (logits == score) & (classes != column)
-    if ties == "first":
-        better += jnp.sum(tied & (classes < column), axis=-1)
-    elif ties == "pessimistic":
-        better += jnp.sum(tied, axis=-1)
-    if ties == "expected":
-        places = 1 + jnp.sum(tied, axis=-1)
-        correct = jnp.clip((top_k - better) / places, 0.0, 1.0)
-    else:
-        correct = (better < top_k).astype(jnp.float32)
-    is_number = ~jnp.any(jnp.isnan(logits), axis=-1)
-    return jnp.where(is_class & is_number, correct, 0.0)
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Precision1(Metric):
+    """The share of examples whose best class is one of their labels.
+
+    A row of logits that holds a NaN is wrong, and so is an example without labels.
+
+    Attributes:
+      logits: path of real numbers `[*b, n]`.
+      labels: path of 0 and 1, or bools, of the same shape: which classes are right.
+      mask: path of bools or non-negative numbers `[*b, 1]`, `[*b]`, or fewer axes.
+      on_empty: the value if nothing counts: "nan", "zero", or "raise".
+    """
+
+    State = AverageState
+
+    logits: kontext.Key = kontext.REQUIRED
+    labels: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    on_empty: OnEmpty = "nan"
+
+    @typechecked
+    def get_state(
+        self,
+        logits: Real[Array, "*b n"],
+        labels: Real[Array, "*b n"] | Bool[Array, "*b n"],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch."""
+        logits, labels = to_float32(logits), jnp.asarray(labels)
+        best = jnp.argmax(logits, axis=-1)[..., None]
+        is_label = jnp.take_along_axis(labels, best, axis=-1)[..., 0] != 0
+        correct = is_label & ~jnp.any(jnp.isnan(logits), axis=-1)
+        return AverageState.from_values(correct, _mask_of(mask, correct.ndim))
 
 
-def _drop_column(labels: jax.Array, logits: jax.Array) -> jax.Array:
-    """Labels `[*b, 1]` or `[*b]` as `[*b]`, for logits `[*b, n]`."""
-    batch = logits.shape[:-1]
-    if labels.shape not in (batch, (*batch, 1)):
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JointAccuracy(Metric):
+    """The share of examples for which every head is right.
+
+    For one head it is `Accuracy`; a NaN among its logits makes a head wrong.
+
+    Attributes:
+      logits: paths of real numbers `[*b, n]`, a mapping or sequence with one per head.
+      labels: paths of the true classes, integers `[*b, 1]` or `[*b]`, for the same
+        heads.
+      mask: path of bools or non-negative numbers `[*b, 1]`, `[*b]`, or fewer axes.
+      on_empty: the value if nothing counts: "nan", "zero", or "raise".
+    """
+
+    State = AverageState
+
+    logits: kontext.Key = kontext.REQUIRED
+    labels: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    on_empty: OnEmpty = "nan"
+
+    @typechecked
+    def get_state(
+        self,
+        logits: Any,
+        labels: Any,
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch.
+
+        Raises:
+          ValueError: logits and labels have other heads, or other axes of examples.
+        """
+        heads = _heads("JointAccuracy", logits, labels)
+        correct = [
+            rank_correct(
+                to_float32(scores),
+                class_labels(
+                    f"JointAccuracy, head {head!r}", classes, scores.shape[:-1]
+                ),
+                k=1,
+                ties="first",
+            )
+            for head, (scores, classes) in heads.items()
+        ]
+        shapes = {head: one.shape for head, one in zip(heads, correct, strict=True)}
+        if len(set(shapes.values())) != 1:
+            raise ValueError(
+                "JointAccuracy: the heads have different axes of examples\n  "
+                + ", ".join(f"{head!r} {list(shape)}" for head, shape in shapes.items())
+            )
+        joint = functools.reduce(jnp.minimum, correct)
+        return AverageState.from_values(joint, _mask_of(mask, joint.ndim))
+
+
+def _heads(name: str, logits: Any, labels: Any) -> dict[Any, tuple[Any, Any]]:
+    parts = [
+        dict(tree)
+        if isinstance(tree, Mapping)
+        else dict(enumerate(tree))
+        if isinstance(tree, list | tuple)
+        else {0: tree}
+        for tree in (logits, labels)
+    ]
+    if parts[0].keys() != parts[1].keys() or not parts[0]:
         raise ValueError(
-            "Accuracy: labels and logits do not fit\n"
-            f"  labels {list(labels.shape)}, logits {list(logits.shape)}\n"
-            f"expected labels {[*batch, 1]} or {list(batch)}"
+            f"{name}: logits and labels must have the same heads\n"
+            f"  logits {list(parts[0])}, labels {list(parts[1])}"
         )
-    return labels.reshape(batch)
+    return {head: (jnp.asarray(parts[0][head]), parts[1][head]) for head in parts[0]}
 
 
 def _align(labels: jax.Array, other: jax.Array, name: str) -> jax.Array:

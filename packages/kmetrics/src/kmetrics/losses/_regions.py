@@ -1,0 +1,159 @@
+"""Losses of whole regions: overlaps of predicted and true masks of pixels."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+import kontext
+from kmetrics._loss import Loss
+from kmetrics._masks import align_left
+from kmetrics._numerics import to_float32
+from ktyping import Array, Bool, Float, Real, typechecked
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Region(Loss):
+    """A loss with one value per region; a mask of pixels selects among its pixels."""
+
+    logits: kontext.Key = kontext.REQUIRED
+    labels: kontext.Key = kontext.REQUIRED
+
+    def _mask_of_values(self, mask: jax.Array, shape: tuple[int, ...]) -> jax.Array:
+        # A region counts if one of its pixels does.
+        axes = (len(shape) - 3, len(shape) - 2)
+        reduced = tuple(axis for axis in axes if axis < mask.ndim)
+        return jnp.max(mask, axis=reduced, keepdims=True)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Dice(_Region):
+    """`1 - (2 Σ p y + smooth) / (Σ p + Σ y + smooth)` over the pixels, `p = σ(logits)`.
+
+    Reference: F. Milletari, N. Navab, S.-A. Ahmadi, V-Net (2016), section 3; here with
+    `smooth` and without squares.
+
+    Attributes:
+      logits: path of floats `[*b, h, w, m]`, with `m` regions such as classes.
+      labels: path of numbers in [0, 1], same shape.
+      mask: as for every loss; one with the axes `h` and `w` selects pixels.
+      smooth: added to both sides of the fraction, 0 or more; with 0 an empty region
+        without predictions is NaN.
+    """
+
+    smooth: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.smooth >= 0:
+            raise ValueError(f"Dice: smooth must be 0 or more\n  got {self.smooth!r}")
+
+    @typechecked
+    def get_values(
+        self,
+        logits: Float[Array, "*b h w m"],
+        labels: Real[Array, "*b h w m"] | Bool[Array, "*b h w m"],
+        mask: Any = None,
+    ) -> Float[Array, "*b 1 1 m"]:
+        """`[*b, 1, 1, m]`, one value per region."""
+        probs, labels = jax.nn.sigmoid(to_float32(logits)), to_float32(labels)
+        if mask is not None:
+            keep = align_left(mask, probs.shape) != 0
+            probs, labels = (jnp.where(keep, x, 0.0) for x in (probs, labels))
+        common = _over_pixels(probs * labels)
+        both = _over_pixels(probs) + _over_pixels(labels)
+        return 1 - (2 * common + self.smooth) / (both + self.smooth)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class IoU(_Region):
+    """How far a model is off that predicts the IoU of its own masks.
+
+    The true IoU is that of the pixels with `logits > threshold`; it carries no
+    gradient. A region without pixels on both sides has the IoU 1.
+
+    Reference: A. Kirillov and others, Segment anything (2023), section A.
+
+    Attributes:
+      iou_preds: path of the predicted IoU, `[*b, m]`.
+      logits: path of floats `[*b, h, w, m]`.
+      labels: path of 0 and 1, or bools, same shape.
+      mask: as for every loss; one with the axes `h` and `w` selects pixels.
+      threshold: the predicted mask is above it: 0 for logits, 0.5 for probabilities.
+      squared: whether the value is the squared difference, rather than the absolute.
+    """
+
+    iou_preds: kontext.Key = kontext.REQUIRED
+    threshold: float = 0.0
+    squared: bool = False
+
+    @typechecked
+    def get_values(
+        self,
+        iou_preds: Float[Array, "*b m"],
+        logits: Float[Array, "*b h w m"],
+        labels: Real[Array, "*b h w m"] | Bool[Array, "*b h w m"],
+        mask: Any = None,
+    ) -> Float[Array, "*b 1 1 m"]:
+        """`[*b, 1, 1, m]`, one value per region."""
+        pred, true = to_float32(logits) > self.threshold, jnp.asarray(labels) != 0
+        if mask is not None:
+            keep = align_left(mask, pred.shape) != 0
+            pred, true = pred & keep, true & keep
+        common, union = _over_pixels(pred & true), _over_pixels(pred | true)
+        iou = jnp.where(union == 0, 1.0, common / jnp.maximum(union, 1.0))
+        gap = to_float32(iou_preds)[..., None, None, :] - iou
+        return jnp.square(gap) if self.squared else jnp.abs(gap)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Lovasz(_Region):
+    """The Lovász hinge: a convex surrogate of `1 - IoU` of the pixels of a region.
+
+    Reference: M. Berman, A. R. Triki, M. B. Blaschko, The Lovász-softmax loss (2018),
+    equations 8 and 12.
+
+    Attributes:
+      logits: path of floats `[*b, h, w, m]`, with `m` regions such as classes.
+      labels: path of 0 and 1, or bools, same shape.
+      mask: as for every loss; one with the axes `h` and `w` selects pixels.
+    """
+
+    @typechecked
+    def get_values(
+        self,
+        logits: Float[Array, "*b h w m"],
+        labels: Real[Array, "*b h w m"] | Bool[Array, "*b h w m"],
+        mask: Any = None,
+    ) -> Float[Array, "*b 1 1 m"]:
+        """`[*b, 1, 1, m]`, one value per region."""
+        true = jnp.asarray(labels) != 0
+        errors = 1 - to_float32(logits) * jnp.where(true, 1.0, -1.0)
+        if mask is not None:
+            keep = align_left(mask, errors.shape) != 0
+            # Last in the order, where the hinge makes nothing of them.
+            errors, true = jnp.where(keep, errors, -1.0), true & keep
+        errors, true = _flat(errors), _flat(true)
+        order = jnp.argsort(-errors, axis=-1)
+        errors = jnp.take_along_axis(errors, order, axis=-1)
+        true = jnp.take_along_axis(true, order, axis=-1)
+        found = jnp.sum(true, axis=-1, keepdims=True)
+        missed, wrong = jnp.cumsum(true, axis=-1), jnp.cumsum(~true, axis=-1)
+        # 1 - IoU if the first 1, 2, ... pixels are the wrong ones.
+        jaccard = 1 - (found - missed) / jnp.maximum(found + wrong, 1)
+        steps = jnp.diff(jaccard, axis=-1, prepend=jnp.zeros_like(jaccard[..., :1]))
+        values = jnp.sum(jax.nn.relu(errors) * steps, axis=-1)
+        return values[..., None, None, :]
+
+
+def _over_pixels(x: jax.Array) -> jax.Array:
+    return jnp.sum(to_float32(x), axis=(-3, -2), keepdims=True)
+
+
+def _flat(x: jax.Array) -> jax.Array:
+    """`[*b, h, w, m]` as `[*b, m, h * w]`."""
+    *batch, height, width, m = x.shape
+    return jnp.moveaxis(x, -1, -3).reshape(*batch, m, height * width)
