@@ -19,7 +19,7 @@ from konfig._node import ConfigDict
 from konfig._paths import DEEP, Parts, format_path, matches, parse
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
-from konfig._ref_eval import read
+from konfig._ref_eval import reader
 from konfig._tree import TARGET, Node, is_container, stored_items, where
 
 _MISSING: Any = object()
@@ -95,7 +95,7 @@ def flatten(cfg: Any) -> dict[str, Any]:
     its text. Lists of scalars stay lists.
     """
     flat: dict[str, Any] = {}
-    _flatten(cfg, (), flat)
+    _flatten(cfg, (), flat, reader())
     return flat
 
 
@@ -230,7 +230,7 @@ def _check_index(items: Any, key: Any) -> None:
         )
 
 
-def _flatten(value: Any, parts: Parts, flat: dict[str, Any]) -> None:
+def _flatten(value: Any, parts: Parts, flat: dict[str, Any], read: Any) -> None:
     if isinstance(value, (Lazy, Placeholder)):
         try:
             value = read(value)
@@ -241,7 +241,7 @@ def _flatten(value: Any, parts: Parts, flat: dict[str, Any]) -> None:
     )
     if (isinstance(value, Node) and len(value._konfig_fields)) or nested:
         for key, item in stored_items(value):
-            _flatten(item, (*parts, key), flat)
+            _flatten(item, (*parts, key), flat, read)
         return
     flat[format_path(parts)] = _leaf(value)
 

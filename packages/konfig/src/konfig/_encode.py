@@ -13,7 +13,7 @@ from konfig._origin import describe
 from konfig._paths import Parts, format_path
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Expr, Lazy, LocalFunction, Ref
-from konfig._ref_eval import read
+from konfig._ref_eval import reader
 from konfig._tree import (
     ORIGIN,
     Node,
@@ -97,6 +97,7 @@ class _Encoder:
         self._origins = origins
         self._sort_keys = sort_keys
         self._resolve_refs = resolve_refs
+        self._read = reader()
         # None for what contains the part that is being written.
         self._written: dict[int, dict[str, Any] | None] = {}
         self._ids = 0
@@ -174,7 +175,7 @@ class _Encoder:
         if isinstance(value, Const):
             return {"__const__": value.__const__}
         if isinstance(value, (Lazy, Placeholder)) and self._resolve_refs:
-            return self.encode(read(value))
+            return self.encode(self._read(value))
         if isinstance(value, Lazy):
             return self._encode_lazy(value)
         if isinstance(value, Placeholder):

@@ -11,7 +11,7 @@ from konfig._errors import ConfigValueError, short
 from konfig._paths import Parts, covers, format_path, parse
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Lazy, LocalFunction, Ref
-from konfig._ref_eval import read
+from konfig._ref_eval import reader
 from konfig._tree import TARGET, Node, node_paths, too_deep
 
 
@@ -66,6 +66,7 @@ class _Writer:
         self._root = root
         self._exclude = exclude
         self._resolve_refs = resolve_refs
+        self._read = reader()
         self._first: dict[int, Parts] = {}
         self._paths: dict[int, Parts] | None = None
 
@@ -73,7 +74,7 @@ class _Writer:
         if isinstance(value, Placeholder) and value.value is not UNSET:
             value = value.value
         if isinstance(value, (Lazy, Placeholder)) and self._resolve_refs:
-            value = read(value)
+            value = self._read(value)
         if isinstance(value, Node):
             self._node(value, parts)
         elif isinstance(value, (list, tuple)):

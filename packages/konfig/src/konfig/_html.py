@@ -10,7 +10,7 @@ from konfig._errors import KonfigError, short
 from konfig._paths import Parts, format_path
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
-from konfig._ref_eval import read
+from konfig._ref_eval import reader
 from konfig._repr import code_of, name_of
 from konfig._tree import TARGET, Node, stored_items, where
 
@@ -55,6 +55,7 @@ class _Writer:
     def __init__(self) -> None:
         self._first: dict[int, Parts] = {}
         self._rows = 0
+        self._read = reader()
 
     def tree(self, value: Any, parts: Parts, depth: int) -> str:
         """What stands behind a key: a tree, or a scalar in its color."""
@@ -114,7 +115,7 @@ class _Writer:
 
     def _reference(self, lazy: Lazy) -> str:
         try:
-            note = _span("note", f"= {short(read(lazy), 60)}")
+            note = _span("note", f"= {short(self._read(lazy), 60)}")
         except KonfigError:
             note = _span("miss", "leads nowhere")
         except Exception as error:

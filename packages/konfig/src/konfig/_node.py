@@ -38,13 +38,10 @@ from konfig._tree import (
     TARGET,
     TYPED,
     Node,
-    blank,
     mark,
     new_node,
     set_flag,
-    set_state,
     setup,
-    state_of,
     too_deep,
     where,
 )
@@ -276,7 +273,9 @@ class ConfigDict(Node, MutableMapping):
         return _copy.deepcopy(self, memo)
 
     def __reduce__(self) -> Any:
-        return blank, (type(self),), state_of(self), None, None, set_state
+        from konfig._revive import reduced  # pickles alone pay for it
+
+        return reduced(self)
 
     def _repr_html_(self) -> str:
         from konfig._html import html_of  # notebooks alone pay for it

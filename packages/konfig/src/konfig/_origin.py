@@ -13,6 +13,7 @@ Origin = tuple[CodeType, int] | tuple[str, int, str] | str | None
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 # By file name, which is asked for at every call and assignment.
 _OURS: dict[str, bool] = {}
+_LINES: dict[int, tuple[CodeType, list[int], list[int | None]]] = {}
 
 
 def capture(inside: int = 1) -> Origin:
@@ -43,10 +44,25 @@ def place(origin: Any) -> tuple[str, int, str] | str | None:
     """File, line and function of what was captured; anything else as it is."""
     if not isinstance(origin, tuple) or len(origin) != 2:
         return origin
+    from bisect import bisect_right  # not needed before a place is shown
+
     code, at = origin
-    lines = (line for start, end, line in code.co_lines() if start <= at < end)
-    line = next(lines, None)
+    _, starts, lines = _lines_of(code)
+    line = lines[bisect_right(starts, at) - 1]
     return code.co_filename, line or code.co_firstlineno, code.co_name
+
+
+def _lines_of(code: CodeType) -> tuple[CodeType, list[int], list[int | None]]:
+    """Where the lines of a function begin, among its instructions."""
+    known = _LINES.get(id(code))
+    if known is None:
+        if len(_LINES) >= 100:
+            _LINES.clear()
+        table = [(start, line) for start, _, line in code.co_lines()]
+        starts, lines = map(list, zip(*table, strict=True))
+        # With the code itself, whose identity is not given away while it is here.
+        known = _LINES[id(code)] = (code, starts, lines)
+    return known
 
 
 def describe(origin: Any) -> str | None:

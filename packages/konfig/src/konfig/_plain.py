@@ -11,7 +11,7 @@ from konfig._convert import is_path
 from konfig._errors import SerializationError, short
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
-from konfig._ref_eval import read
+from konfig._ref_eval import reader
 from konfig._tree import Node, stored_items, walk
 
 
@@ -24,23 +24,24 @@ def plain_data(value: Any, sort_keys: bool = False) -> Any:
     """
     for _ in walk(value):  # raises for a config inside itself
         pass
-    return _plain(value, sort_keys)
+    return _plain(value, sort_keys, reader())
 
 
-def to_plain(value: Any) -> Any:
+def to_plain(value: Any, read: Any = None) -> Any:
     """Nested dicts, lists and tuples with references read; scalars as they are."""
+    read = read or reader()
     if isinstance(value, (Lazy, Placeholder)):
         value = read(value)
     if isinstance(value, Node):
-        return {key: to_plain(item) for key, item in stored_items(value)}
+        return {key: to_plain(item, read) for key, item in stored_items(value)}
     if isinstance(value, list):
-        return [to_plain(item) for _, item in stored_items(value)]
+        return [to_plain(item, read) for _, item in stored_items(value)]
     if isinstance(value, tuple):
-        return tuple([to_plain(item) for item in value])
+        return tuple([to_plain(item, read) for item in value])
     return value
 
 
-def _plain(value: Any, sort_keys: bool) -> Any:
+def _plain(value: Any, sort_keys: bool, read: Any) -> Any:
     if isinstance(value, (Lazy, Placeholder)):
         value = read(value)
     if value is None or isinstance(value, (bool, int, str)):
@@ -54,11 +55,11 @@ def _plain(value: Any, sort_keys: bool) -> Any:
                 f"two keys have one text in plain JSON: {short(value)}"
             )
         pairs = sorted(pairs, key=lambda pair: pair[0]) if sort_keys else pairs
-        return {key: _plain(item, sort_keys) for key, item in pairs}
+        return {key: _plain(item, sort_keys, read) for key, item in pairs}
     if isinstance(value, (list, tuple)):
-        return [_plain(item, sort_keys) for _, item in stored_items(value)]
+        return [_plain(item, sort_keys, read) for _, item in stored_items(value)]
     if isinstance(value, (set, frozenset)):
-        return sorted((_plain(item, sort_keys) for item in value), key=repr)
+        return sorted((_plain(item, sort_keys, read) for item in value), key=repr)
     if isinstance(value, Const):
         return {"__const__": value.__const__}
     if isinstance(value, bytes):

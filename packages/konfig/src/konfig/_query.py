@@ -14,7 +14,7 @@ from konfig._keys import count_positional, is_call, is_position
 from konfig._node import ConfigDict
 from konfig._paths import Parts, format_path, parse
 from konfig._proxy import Proxy, qualname_of
-from konfig._ref_eval import read
+from konfig._ref_eval import reader
 from konfig._signature import parameters_of
 from konfig._target import canonical_name
 from konfig._tree import TARGET, Node, walk
@@ -30,8 +30,9 @@ def select(cfg: Any, pattern: str = "**", *, target: Any = None) -> dict[str, An
         lies in a module or below, a class, or a proxy.
     """
     found = {parts: _stored(cfg, parts) for parts in glob_paths(cfg, pattern)}
+    read = reader()
     return {
-        format_path(parts): _value(stored)
+        format_path(parts): _value(stored, read)
         for parts, stored in found.items()
         if target is None or _calls(stored, target)
     }
@@ -57,7 +58,7 @@ def replace(
     found = [parse(path) for path in select(result, pattern, target=target)]
     made: dict[int, tuple[Any, Any]] = {}
     for parts in sorted(found, key=len, reverse=True):
-        value = _value(_stored(result, parts))
+        value = _value(_stored(result, parts), reader())
         known = made.get(id(value)) if isinstance(value, Node) else None
         after = fn(value) if known is None else known[1]
         if isinstance(value, Node):
@@ -131,7 +132,7 @@ def _stored(cfg: Any, parts: Parts) -> Any:
     return cfg
 
 
-def _value(stored: Any) -> Any:
+def _value(stored: Any, read: Callable[[Any], Any]) -> Any:
     """What a stored value reads as; itself where it has no value yet."""
     try:
         return read(stored)

@@ -57,21 +57,26 @@ class Evaluation:
           RefError: When a reference leads nowhere.
           RefCycleError: When a reference needs itself.
         """
-        found, pending = self._begin(stored)
-        stack = [] if pending is None else [pending]
-        while stack:
-            lazy, steps = stack[-1]
-            try:
-                need = steps.send(found)
-            except StopIteration as done:
-                stack.pop()
-                del self._open[id(lazy)]
-                found = self._memo[id(lazy)] = done.value
-                continue
-            found, pending = self._begin(need)
-            if pending is not None:
-                stack.append(pending)
-        return found
+        stack: list[tuple[Any, Steps]] = []
+        try:
+            found, pending = self._begin(stored)
+            while pending is not None or stack:
+                if pending is not None:
+                    stack.append(pending)
+                lazy, steps = stack[-1]
+                try:
+                    need = steps.send(found)
+                except StopIteration as done:
+                    stack.pop()
+                    del self._open[id(lazy)]
+                    found, pending = done.value, None
+                    self._memo[id(lazy)] = found
+                    continue
+                found, pending = self._begin(need)
+            return found
+        finally:
+            for lazy, _ in stack:  # an error left them unfinished
+                self._open.pop(id(lazy), None)
 
     def _begin(self, stored: Any) -> tuple[Any, tuple[Any, Any] | None]:
         """The value where it is known, or else the lazy value and its steps."""
@@ -184,6 +189,21 @@ def read(stored: Any) -> Any:
     if isinstance(stored, Lazy) and not follows_field(stored):
         return stored
     return Evaluation(_load_function).value(stored)
+
+
+def reader() -> Callable[[Any], Any]:
+    """A `read` that computes nothing twice, while the config does not change.
+
+    A chain of references is read in one pass, and not from its beginning at each field.
+    """
+    evaluation = Evaluation(_load_function)
+
+    def read_known(stored: Any) -> Any:
+        if isinstance(stored, Lazy) and not follows_field(stored):
+            return stored
+        return evaluation.value(stored)
+
+    return read_known
 
 
 def _load_function(const: Const) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from konfig._const import Const
 from konfig._ref import Lazy
-from konfig._tree import TARGET, Node
+from konfig._tree import TARGET, Node, stored_items
 
 _WIDTH = 80
 _ALIASES: dict[str, str] = {}
@@ -56,43 +56,39 @@ class _Writer:
             if id(value) in self._open:
                 return "<…>"
             self._open.add(id(value))
-            text = self._container(value, indent)
+            # Written here, so that a level costs one frame of Python.
+            texts = []
+            for key, item in stored_items(value):
+                texts.append((key, self.write(item, indent + 2)))
             self._open.discard(id(value))
-            return text
+            return self._container(value, texts, indent)
         if isinstance(value, Const):
             return name_of(value.__const__)
         if isinstance(value, Lazy):
             return repr(value)
         return atom(value)
 
-    def _container(self, value: Any, indent: int) -> str:
-        if isinstance(value, list):
-            words = [self.write(x, indent + 2) for x in list.__iter__(value)]
-            return laid_out("[", words, "]", indent, fill=not _nested(value))
-        if isinstance(value, tuple):
-            words = [self.write(item, indent + 2) for item in value]
-            close = ",)" if len(words) == 1 else ")"
-            return laid_out("(", words, close, indent, fill=not _nested(value))
+    def _container(self, value: Any, texts: Any, indent: int) -> str:
+        if isinstance(value, (list, tuple)):
+            words = [text for _, text in texts]
+            fill = not _nested(value)
+            if isinstance(value, list):
+                return laid_out("[", words, "]", indent, fill)
+            return laid_out("(", words, ",)" if len(words) == 1 else ")", indent, fill)
         fields = value._konfig_fields
-        if TARGET not in fields:
-            return self._mapping(value, indent)
-        words = self._arguments(fields, indent + 2)
-        return laid_out(name_of(fields[TARGET]) + "(", words, ")", indent)
-
-    def _mapping(self, node: Node, indent: int) -> str:
-        words = []
-        for key, item in node._konfig_fields.items():
-            words.append(f"{atom(key)}: {self.write(item, indent + 2)}")
-        if node is not self._root:
+        if TARGET in fields:
+            words = self._arguments(texts)
+            return laid_out(name_of(fields[TARGET]) + "(", words, ")", indent)
+        words = [f"{atom(key)}: {text}" for key, text in texts]
+        if value is not self._root:
             return laid_out("{", words, "}", indent)
-        return laid_out(f"{type(node).__name__}({{", words, "})", indent)
+        return laid_out(f"{type(value).__name__}({{", words, "})", indent)
 
-    def _arguments(self, fields: dict[Any, Any], indent: int) -> list[str]:
+    def _arguments(self, texts: Any) -> list[str]:
         words, named, rest = [], [], []
-        for key, item in fields.items():
+        for key, text in texts:
             if key == TARGET:
                 continue
-            text = self.write(item, indent)
             if isinstance(key, str) and key.isdecimal():
                 words.append((int(key), text))
             elif is_plain_name(key):

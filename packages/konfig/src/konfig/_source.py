@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from konfig._const import Const
@@ -56,6 +55,9 @@ def to_python(cfg: Any, *, lazy: bool = False) -> str:
     return "\n".join(lines) + "\n"
 
 
+_LEVELS = 40
+
+
 class _Writer:
     def __init__(self, root: Any):
         self.modules: set[str] = set()
@@ -73,10 +75,10 @@ class _Writer:
             lines = ["cfg = konfig.ConfigDict()"]
         else:
             lines = [f"cfg = {self._call(target, [])}"]
-        for index, value in enumerate(_shared(self._root)):
-            text = self.write(value)
-            self._names[id(value)] = f"shared_{index}"
-            lines.append(f"shared_{index} = {text}")
+        for index, (value, kind) in enumerate(_named(self._root)):
+            name = f"{kind}_{index}"
+            lines.append(f"{name} = {self.write(value)}")
+            self._names[id(value)] = name
         # A key with a dot is refused once the field before its dot is there.
         keys = sorted(fields, key=lambda key: not (isinstance(key, str) and "." in key))
         for key in keys:
@@ -245,28 +247,34 @@ def _step(key: Any) -> str:
     return f".{key}" if is_plain_name(key) and key[:2] != "__" else f"[{key!r}]"
 
 
-def _shared(root: Any) -> Iterable[Any]:
-    """Nodes and expressions in several places, the inner before the outer ones."""
+def _named(root: Any) -> list[tuple[Any, str]]:
+    """What gets a name of its own, the inner before the outer parts.
+
+    Nodes and expressions in several places are `shared`; a `part` is what would else
+    stand too deep inside brackets: Python reads 200 levels of them.
+    """
     uses: dict[int, int] = {}
-    order: list[Any] = []
-    left: list[tuple[Any, bool]] = [(root, False)]
+    order: list[tuple[Any, int]] = []
+    left: list[tuple[Any, int, bool]] = [(root, 0, False)]
     while left:
-        value, leaving = left.pop()
+        value, depth, leaving = left.pop()
         if leaving:
-            order.append(value)
+            order.append((value, depth))
             continue
         items = _inside(value)
         if items is None:
             continue
         count = uses[id(value)] = uses.get(id(value), 0) + 1
         if count == 1:
-            left.append((value, True))
-            left.extend([(item, False) for item in items])
-    return [
-        value
-        for value in order
-        if uses[id(value)] > 1 and isinstance(value, (Node, Expr))
-    ]
+            left.append((value, depth, True))
+            left.extend([(item, depth + 1, False) for item in items])
+    named = []
+    for value, depth in order:
+        if uses[id(value)] > 1 and isinstance(value, (Node, Expr)):
+            named.append((value, "shared"))
+        elif depth and depth % _LEVELS == 0 and is_container(value):
+            named.append((value, "part"))
+    return named
 
 
 def _inside(value: Any) -> list[Any] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from konfig._errors import ConfigCycleError
-from konfig._origin import Origin, describe, place
+from konfig._origin import Origin, describe
 from konfig._paths import Parts, format_path
 
 TRUSTED = 1
@@ -116,26 +116,6 @@ def set_flag(node: Node, flag: int, on: bool) -> None:
     """Sets or clears one of the flags of a node."""
     flags = node._konfig_flags
     object.__setattr__(node, "_konfig_flags", flags | flag if on else flags & ~flag)
-
-
-def blank(kind: Any) -> Any:
-    """An empty node; pickle fills it later, so that references may point to it."""
-    return kind.__new__(kind)
-
-
-def state_of(node: Node) -> dict[str, Any]:
-    """What a node keeps, by name, for pickle."""
-    names = [name for name in Node.__slots__ if name.startswith("_konfig_")]
-    state = {name: getattr(node, name) for name in names}
-    places = places_of(node).items()
-    state["_konfig_origin"] = {key: place(origin) for key, origin in places}
-    return state
-
-
-def set_state(node: Node, state: dict[str, Any]) -> None:
-    """Puts back what `state_of` gave."""
-    for name, value in state.items():
-        object.__setattr__(node, name, value)
 
 
 def is_container(value: Any) -> bool:

@@ -21,7 +21,7 @@ from konfig._paths import Parts, format_path
 from konfig._placeholder import Placeholder
 from konfig._preflight import check_node
 from konfig._ref import Expr, Lazy, LocalFunction, Ref, follows_field
-from konfig._ref_eval import read
+from konfig._ref_eval import reader
 from konfig._report import Problem, Report
 from konfig._signature import call_faults, missing_names, parameters_of
 from konfig._target import load, loaded
@@ -74,6 +74,7 @@ class _Check:
         self._root = root
         self._import_targets = import_targets
         self._types = types
+        self._read = reader()
         self._owners: dict[Parts, Any] = {}
 
     def run(self) -> None:
@@ -172,7 +173,7 @@ class _Check:
             if name is None or annotation is None:
                 continue
             try:
-                value = read(stored) if isinstance(stored, _DEFERRED) else stored
+                value = self._read(stored) if isinstance(stored, _DEFERRED) else stored
             except Exception:
                 continue  # a problem of its own, found at the field
             expected = mismatch(value, annotation)
@@ -226,7 +227,7 @@ class _Check:
         if not follows_field(lazy):
             return
         try:
-            read(lazy)
+            self._read(lazy)
         except RequiredValueError:
             pass  # found at the field itself
         except KonfigError as error:
