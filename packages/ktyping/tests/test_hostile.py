@@ -6,6 +6,7 @@ import gc
 import sys
 import threading
 import traceback
+import types
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, ClassVar
 
@@ -283,6 +284,22 @@ def test_a_property_that_fails_inside_a_spec_fails_as_it_does():
     with pytest.raises(ZeroDivisionError, match="in the property") as caught:
         f(Config(), (3,))
     assert caught.value.__context__ is None
+
+
+def test_jaxtyping_without_jax_is_no_hindrance(monkeypatch):
+    class Module(types.ModuleType):
+        def __getattr__(self, name):
+            if name == "PyTree":
+                raise ModuleNotFoundError("No module named 'jax'")
+            raise AttributeError(name)
+
+    monkeypatch.setitem(sys.modules, "jaxtyping", Module("jaxtyping"))
+    monkeypatch.delitem(sys.modules, "jax", raising=False)
+
+    class Anything:
+        pass
+
+    assert matches(Anything(), Anything) and not matches(3, Anything)
 
 
 def test_a_value_that_lies_about_its_class_is_no_array():

@@ -137,6 +137,20 @@ def test_names_of_kauldron_set_the_same_modes():
         kt.add_config_override("a|b", kt.Config())
 
 
+def test_policies_for_jaxtyping_have_the_names_of_kauldron():
+    assert kt.CONFIG.jaxtyping_annotations == "convert"
+    try:
+        for policy in kt.ReportingPolicy:
+            kt.CONFIG.jaxtyping_annotations = policy
+            assert kt.CONFIG.jaxtyping_annotations is policy
+            assert config.jaxtyping == policy.value
+        with pytest.raises(ValueError, match="LOUD"):
+            kt.CONFIG.jaxtyping_annotations = "LOUD"
+    finally:
+        config.set(jaxtyping="convert")
+    assert kt.ShapeScope is kt.Scope
+
+
 class Unreadable:
     def __repr__(self):
         return f"<unreadable {id(self)}>"

@@ -48,6 +48,8 @@ _FAMILIAR = dict.fromkeys(
     (
         "CONFIG",
         "Config",
+        "ReportingPolicy",
+        "ShapeScope",
         "add_config_override",
         "remove_config_override",
     ),

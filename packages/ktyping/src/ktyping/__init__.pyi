@@ -34,6 +34,8 @@ from ktyping._explain import spec_of as spec_of
 from ktyping._families import is_array_type as is_array_type
 from ktyping._kauldron import CONFIG as CONFIG
 from ktyping._kauldron import Config as Config
+from ktyping._kauldron import ReportingPolicy as ReportingPolicy
+from ktyping._kauldron import ShapeScope as ShapeScope
 from ktyping._kauldron import add_config_override as add_config_override
 from ktyping._kauldron import remove_config_override as remove_config_override
 from ktyping._records import share as share

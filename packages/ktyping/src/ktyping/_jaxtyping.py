@@ -28,6 +28,9 @@ def is_jaxtyping(annotation: Any) -> bool:
 
 
 def _is_tree(annotation: type) -> bool:
+    # Asking jaxtyping for it imports jax; without jax there is no such annotation.
+    if "jax" not in sys.modules:
+        return False
     tree = getattr(sys.modules["jaxtyping"], "PyTree", None)
     return tree is not None and (annotation is tree or type(annotation) is type(tree))
 

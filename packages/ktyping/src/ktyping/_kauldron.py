@@ -1,9 +1,21 @@
 """The names of Kauldron's configuration, for code that is moved from it."""
 
+import enum
 from contextlib import AbstractContextManager
 from typing import Any
 
 from ktyping._config import config
+from ktyping._scope import Scope
+
+ShapeScope = Scope
+
+
+class ReportingPolicy(enum.Enum):
+    """What to do with annotations of jaxtyping: the value of `config.jaxtyping`."""
+
+    IGNORE = "ignore"
+    WARN = "warn"
+    ERROR = "error"
 
 
 class Config:
@@ -47,6 +59,16 @@ class ProcessConfig:
     @typechecking_enabled.setter
     def typechecking_enabled(self, value: bool) -> None:
         config.set("on" if value else "off")
+
+    @property
+    def jaxtyping_annotations(self) -> ReportingPolicy | str:
+        """What is done with annotations of jaxtyping; `convert` has no other name."""
+        policies = {policy.value: policy for policy in ReportingPolicy}
+        return policies.get(config.jaxtyping, config.jaxtyping)
+
+    @jaxtyping_annotations.setter
+    def jaxtyping_annotations(self, value: ReportingPolicy) -> None:
+        config.set(jaxtyping=ReportingPolicy(value).value)
 
 
 CONFIG = ProcessConfig()
