@@ -218,11 +218,11 @@ class _Encoder:
         return out
 
     def _anchor_of(self, ref: Any) -> Parts:
-        if self._paths is None:
-            self._paths = node_paths(self._root)
         anchor = ref.__konfig_anchor__
         if anchor is self._root:
             return ()
+        if self._paths is None:
+            self._paths = node_paths(self._root)
         found = self._paths.get(id(anchor))
         if found is None:
             raise SerializationError(
