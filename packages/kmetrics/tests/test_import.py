@@ -36,8 +36,7 @@ def run(script):
 @pytest.mark.slow
 @pytest.mark.spec("kmetrics-82")
 def test_kmetrics_costs_little_more_than_jax_and_loads_no_stranger():
-    runs = [json.loads(run(SCRIPT)) for _ in range(2)]
-    found = min(runs, key=lambda one: one["spent"])
+    found = json.loads(run(SCRIPT))
     strangers = set(found["tops"]) - set(sys.stdlib_module_names)
     assert strangers <= {"kmetrics", "kontext", "ktyping"}
     # The budget is 0.1 s of CPU time; three times that on a busy machine.

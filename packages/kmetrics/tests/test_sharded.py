@@ -14,7 +14,6 @@ from kmetrics import losses
 
 collection = kmetrics.Collection({
     "mean": kmetrics.Mean(values="x"),
-    "std": kmetrics.Std(values="x"),
     "l2": losses.L2(preds="x", targets="zero"),
 })
 get_states = jax.jit(
@@ -32,8 +31,9 @@ def evaluate(size, put):
 
 mesh = jax.make_mesh((2,), ("data",))
 split = NamedSharding(mesh, PartitionSpec("data"))
-one = {n: evaluate(n, jnp.asarray) for n in range(1, 18)}
-two = {n: evaluate(n, lambda x: jax.device_put(x, split)) for n in range(1, 18)}
+sizes = 1, 3, 4, 5, 9, 17
+one = {n: evaluate(n, jnp.asarray) for n in sizes}
+two = {n: evaluate(n, lambda x: jax.device_put(x, split)) for n in sizes}
 print(json.dumps([jax.device_count(), one, two]))
 """
 

@@ -136,11 +136,12 @@ CASES = {
         losses.KL(),
         [{**b, "labels": b["labels"] / 4} for b in batches(logits=(3,), labels=(3,))],
     ),
-    # An example has the others of its batch for negatives.
+    # An example has the others of its batch for negatives. The temperature of 0.07
+    # multiplies the rounding of a similarity by 14.
     "infonce": (
         losses.InfoNCE(),
         batches(preds=(2,), targets=(2,)),
-        {"splits": False},
+        {"splits": False, "rtol": 1e-5},
     ),
     "contrastive": (
         losses.Contrastive(),
@@ -179,7 +180,7 @@ def test_every_shipped_metric_and_loss_is_among_the_cases():
 
 
 @pytest.mark.slow
-@pytest.mark.spec("kmetrics-87")
+@pytest.mark.spec("kmetrics-20", "kmetrics-87")
 @pytest.mark.parametrize("name", CASES)
 def test_every_shipped_metric_keeps_the_laws(name):
     metric, data, *options = CASES[name]
@@ -237,3 +238,28 @@ def test_an_empty_state_that_counts_breaks_a_law():
 def test_one_batch_shows_no_law():
     with pytest.raises(ValueError, match="two batches or more, got 1"):
         check_laws(kmetrics.Mean(), batches(values=())[:1])
+
+
+class LooksAtPadding(kmetrics.Mean):
+    def get_state(self, values, mask=None):
+        # NaN · 0 is NaN.
+        return kmetrics.AverageState.from_values(
+            values if mask is None else values * mask
+        )
+
+
+class FailsOnNothing(kmetrics.Mean):
+    def get_state(self, values):
+        return kmetrics.AverageState.from_values(values + jnp.max(values) * 0)
+
+
+def test_looking_at_what_a_mask_drops_breaks_a_law_unless_it_is_not_asked_for():
+    data = batches(values=())
+    with pytest.raises(kmetrics.LawError, match="rows that the mask drops"):
+        check_laws(LooksAtPadding(), data)
+    check_laws(LooksAtPadding(), data, padding=False)
+
+
+def test_a_batch_without_examples_is_part_of_the_laws():
+    with pytest.raises(ValueError, match="zero-size array"):
+        check_laws(FailsOnNothing(), batches(values=()))

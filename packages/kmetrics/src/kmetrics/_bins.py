@@ -19,6 +19,7 @@ from kmetrics._masks import align_left
 from kmetrics._numerics import Pair, to_float32, to_pair
 
 
+@functools.partial(jax.jit, static_argnames="size", inline=True)
 def count_bins(index: Any, size: int, mask: Any | None = None) -> Pair:
     """How often each index occurs, as a pair `[size]`.
 
@@ -40,6 +41,7 @@ def count_bins(index: Any, size: int, mask: Any | None = None) -> Pair:
     return to_pair(counts)
 
 
+@functools.partial(jax.jit, static_argnames="edges", inline=True)
 def bin_of(values: Any, edges: tuple[float, ...]) -> jax.Array:
     """The bin of each value: bin `i` is [edges[i], edges[i + 1]), the last one closed.
 
@@ -90,6 +92,7 @@ class LogBins:
         """The number of bins: negative, 0, positive."""
         return 2 * self.half + 1
 
+    @functools.partial(jax.jit, static_argnums=0, inline=True)
     def index(self, values: Any) -> jax.Array:
         """The bin of each value; -1, which is not counted, for NaN."""
         values = to_float32(values)

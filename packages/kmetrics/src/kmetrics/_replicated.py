@@ -44,7 +44,7 @@ class ReplicatedState(State):
         elif sizes[0] != sizes[1]:
             raise MergeError(f"the states are {sizes[0]} and {sizes[1]} side by side")
         else:
-            merged = jax.vmap(lambda a, b: a.merge(b))(self.states, other.states)
+            merged = _merge_side_by_side(self.states, other.states)
         return self.replace(states=merged, _parent=parent)
 
     def each(self) -> Iterator[Any]:
@@ -56,6 +56,10 @@ class ReplicatedState(State):
     def values(self) -> list[Any]:
         """The values of all states."""
         return [state.compute() for state in self.each()]
+
+
+# Compiled once per kind of state, also when merging outside jit.
+_merge_side_by_side = jax.jit(jax.vmap(lambda a, b: a.merge(b)), inline=True)
 
 
 def _size(states: Any) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any, ClassVar, NamedTuple
 
 import jax
@@ -147,6 +148,7 @@ class Reservoir(Selection):
         return draws(self.seed, batch.ids), None
 
 
+@functools.partial(jax.jit, static_argnames="seed", inline=True)
 def draws(seed: int, ids: Any) -> jax.Array:
     """A random uint32 for each example, that depends on the seed and its id alone."""
     key = jax.random.key(seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from typing import Any, ClassVar, Literal
 
@@ -66,10 +67,9 @@ class _Probabilities(Metric):
         weights = example_weights(mask, labels.shape)
         if self.ignore_index is not None:
             weights = combine_masks(weights, labels != self.ignore_index)
-        scores = fill_masked(scores, weights, 0.5)
-        log_probs = jax.nn.log_softmax(scores) if is_logits else jnp.log(scores)
-        probs = jnp.exp(log_probs) if is_logits else scores
-        return self._state(log_probs, probs, labels, weights, is_binary)
+        return _state_of(
+            self, scores, labels, weights, is_logits=is_logits, is_binary=is_binary
+        )
 
     def _state(
         self, log_probs: Any, probs: Any, labels: Any, weights: Any, is_binary: bool
@@ -228,6 +228,25 @@ class CalibrationError(_Probabilities):
             confidence=per_bin(confidence),
             correct=per_bin(correct),
         )
+
+
+# One compiled call when used outside jit, and plain operations inside.
+@functools.partial(
+    jax.jit, static_argnums=0, static_argnames=("is_logits", "is_binary"), inline=True
+)
+def _state_of(
+    metric: _Probabilities,
+    scores: jax.Array,
+    labels: jax.Array,
+    weights: Any,
+    *,
+    is_logits: bool,
+    is_binary: bool,
+) -> Any:
+    scores = fill_masked(scores, weights, 0.5)
+    log_probs = jax.nn.log_softmax(scores) if is_logits else jnp.log(scores)
+    probs = jnp.exp(log_probs) if is_logits else scores
+    return metric._state(log_probs, probs, labels, weights, is_binary)
 
 
 def _pick(log_probs: jax.Array, labels: jax.Array) -> jax.Array:

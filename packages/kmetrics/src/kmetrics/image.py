@@ -54,7 +54,7 @@ class _ImagePair(Metric):
         weights = None if mask is None else example_weights(mask, batch)
         if weights is not None:
             preds, targets = (fill_masked(x, weights, 0.0) for x in (preds, targets))
-        return AverageState.from_values(self._values(preds, targets), weights)
+        return AverageState.from_values(_per_image(self, preds, targets), weights)
 
     def _pixels(self, images: Any) -> jax.Array:
         images = to_float32(images)
@@ -174,3 +174,9 @@ class Ssim(_ImagePair):
             )
             images = functools.reduce(jnp.add, parts)
         return images
+
+
+# One compiled call when used outside jit, and plain operations inside.
+@functools.partial(jax.jit, static_argnums=0, inline=True)
+def _per_image(metric: _ImagePair, preds: jax.Array, targets: jax.Array) -> jax.Array:
+    return metric._values(preds, targets)

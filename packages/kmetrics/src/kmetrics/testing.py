@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, TypeAlias
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from kmetrics._errors import LawError, StateDefinitionError
-from kmetrics._metric import Metric
+from kmetrics._metric import Metric, accepts_mask
 from kmetrics._results import plain_result
 
 __all__ = ["check_laws"]
 
+Inputs: TypeAlias = Mapping[str, Any]
+
 
 def check_laws(
     metric: Metric,
-    batches: Sequence[Mapping[str, Any]],
+    batches: Sequence[Inputs],
     *,
     splits: bool = True,
+    padding: bool = True,
     in_order: bool = True,
     rtol: float = 1e-6,
 ) -> None:
@@ -29,15 +32,21 @@ def check_laws(
 
     Each law is checked on the computed value: an empty state changes nothing, brackets
     do not matter, a finalized state computes the same and still merges, jit changes
-    nothing, a state survives flattening; and if asked for, order does not matter and
-    the merged states equal the state of all data at once.
+    nothing, a state survives flattening; and if asked for, order does not matter, the
+    merged states equal the state of all data at once, a batch without examples changes
+    nothing, and rows that the mask drops are not looked at.
+
+    Inputs that are arrays are handed over under jit, others (text, say) as they are.
 
     Args:
       metric: the metric.
-      batches: inputs of `get_state` by name, two batches or more.
+      batches: inputs of `get_state` by name, two batches or more. The first axis of
+        each array, and a list, is that of the examples.
       splits: whether merged batches must equal one batch of all; the inputs are then
         joined along their first axis. False for a metric whose value is not a
         function of the union, such as the norm of one tensor.
+      padding: whether to check, if the metric takes a mask, that NaN, 99 and other
+        nonsense in rows of mask 0 changes nothing; for that, too, inputs are joined.
       in_order: whether merging in another order must give the same value.
       rtol: relative tolerance between values that are equal in exact arithmetic.
 
@@ -47,43 +56,106 @@ def check_laws(
     """
     if len(batches) < 2:
         raise ValueError(f"check_laws needs two batches or more, got {len(batches)}")
-    check = functools.partial(_check, type(metric).__name__, rtol)
-    states = [metric.get_state(**batch) for batch in batches]
-    whole = functools.reduce(_merge, states)
-    value = _value(whole)
-
-    jitted = jax.jit(lambda batch: metric.get_state(**batch))
-    traced = [jitted(dict(batch)) for batch in batches]
-    check("a state made under jit is the same", _fold(traced), value)
-    check("brackets do not matter", _value(_from_the_right(states)), value)
-    _check_empty(metric, check, whole, value)
-    final = whole.finalize() if hasattr(whole, "finalize") else whole
-    check("finalize keeps the value", _value(final), value)
-    check(
-        "a finalized state merges",
-        _value(_merge(final, states[0])),
-        _value(_merge(whole, states[0])),
-    )
-    leaves, structure = jax.tree.flatten(whole)
-    check("a state survives flattening", _value(structure.unflatten(leaves)), value)
+    laws = _Laws(metric, _maker(metric, batches), rtol)
+    states = [laws.make(batch) for batch in batches]
+    laws.check_merging(states)
+    value = _fold(states)
+    first = metric.get_state(**batches[0])
+    law = "a state made under jit is the same"
+    laws.check(law, _fold([first, *states[1:]]), value)
     if in_order:
-        check("order does not matter", _fold(states[::-1]), value)
-    if splits:
-        joined = jax.tree.map(lambda *x: jnp.concatenate(x), *map(dict, batches))
-        at_once = metric.get_state(**joined)
-        check("merged batches equal one batch", _value(at_once), value)
-
-
-def _check_empty(metric: Metric, check: Any, whole: Any, value: Any) -> None:
-    try:
-        empty = metric.empty()
-    except StateDefinitionError:
-        # Nothing to check: the metric does not offer an empty state.
+        laws.check("order does not matter", _fold(states[::-1]), value)
+    padding = padding and _takes_mask(metric)
+    if not (splits or padding):
         return
-    check("empty | s equals s", _value(_merge(empty, whole)), value)
-    check("s | empty equals s", _value(_merge(whole, empty)), value)
-    once = _value(empty)
-    check("empty | empty is empty", _value(_merge(empty, metric.empty())), once)
+    joined = _joined(batches)
+    if padding:
+        # One program for the whole and for a part: only the mask differs.
+        joined = {"mask": np.ones(_num_rows(joined), bool), **joined}
+    if splits:
+        laws.check_splits(joined, first, value, batches[0])
+    if padding:
+        laws.check_padding(joined, first, _num_rows(batches[0]))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Laws:
+    """A metric, and how its states are made and compared."""
+
+    metric: Metric
+    make: Callable[[Inputs], Any]
+    rtol: float
+
+    def check_merging(self, states: Sequence[Any]) -> None:
+        whole = functools.reduce(_merge, states)
+        value = _value(whole)
+        self.check("brackets do not matter", _value(_from_the_right(states)), value)
+        self._check_empty(whole, value)
+        final = whole.finalize() if hasattr(whole, "finalize") else whole
+        self.check("finalize keeps the value", _value(final), value)
+        self.check(
+            "a finalized state merges",
+            _value(_merge(final, states[0])),
+            _value(_merge(whole, states[0])),
+        )
+        leaves, structure = jax.tree.flatten(whole)
+        again = structure.unflatten(leaves)
+        self.check("a state survives flattening", _value(again), value)
+
+    def _check_empty(self, whole: Any, value: Any) -> None:
+        try:
+            empty = self.metric.empty()
+        except StateDefinitionError:
+            # Nothing to check: the metric does not offer an empty state.
+            return
+        self.check("empty | s equals s", _value(_merge(empty, whole)), value)
+        self.check("s | empty equals s", _value(_merge(whole, empty)), value)
+        twice = _value(_merge(empty, self.metric.empty()))
+        self.check("empty | empty is empty", twice, _value(empty))
+
+    def check_splits(
+        self, joined: Inputs, first: Any, value: Any, start: Inputs
+    ) -> None:
+        whole = _value(self.make(joined))
+        self.check("merged batches equal one batch", whole, value)
+        nothing = jax.tree.map(lambda x: x[:0] if _has_rows(x) else x, dict(start))
+        merged = _value(_merge(self.make(nothing), first))
+        self.check("a batch without examples changes nothing", merged, _value(first))
+
+    def check_padding(self, joined: Inputs, first: Any, rows: int) -> None:
+        padded = _value(self.make(_spoilt(joined, rows)))
+        law = "rows that the mask drops are not looked at"
+        self.check(law, padded, _value(first))
+
+    def check(self, law: str, got: Any, expected: Any) -> None:
+        if jax.tree.structure(got) != jax.tree.structure(expected):
+            self._fail(law, got, expected)
+        pairs = zip(jax.tree.leaves(got), jax.tree.leaves(expected), strict=True)
+        for a, b in pairs:
+            same = np.shape(a) == np.shape(b) and (
+                np.allclose(a, b, rtol=self.rtol, atol=0, equal_nan=True)
+                if np.asarray(b).dtype.kind in "fc"
+                else np.array_equal(a, b)
+            )
+            if not same:
+                self._fail(law, got, expected)
+
+    def _fail(self, law: str, got: Any, expected: Any) -> NoReturn:
+        raise LawError(
+            f"{type(self.metric).__name__} breaks a law of metrics: {law}\n"
+            f"  got {str(got)[:200]}\n  expected {str(expected)[:200]}"
+        )
+
+
+def _maker(metric: Metric, batches: Sequence[Inputs]) -> Callable[[Inputs], Any]:
+    def make(batch: Inputs) -> Any:
+        return metric.get_state(**batch)
+
+    leaves = jax.tree.leaves([dict(batch) for batch in batches])
+    if any(np.asarray(leaf).dtype.kind not in "biufcV" for leaf in leaves):
+        return make
+    compiled = jax.jit(make)
+    return lambda batch: compiled(dict(batch))
 
 
 def _merge(a: Any, b: Any) -> Any:
@@ -102,22 +174,37 @@ def _value(state: Any) -> Any:
     return plain_result(state.compute())
 
 
-def _check(name: str, rtol: float, law: str, got: Any, expected: Any) -> None:
-    if jax.tree.structure(got) != jax.tree.structure(expected):
-        _fail(name, law, got, expected)
-    pairs = zip(jax.tree.leaves(got), jax.tree.leaves(expected), strict=True)
-    for a, b in pairs:
-        same = np.shape(a) == np.shape(b) and (
-            np.allclose(a, b, rtol=rtol, atol=0, equal_nan=True)
-            if np.asarray(b).dtype.kind in "fc"
-            else np.array_equal(a, b)
-        )
-        if not same:
-            _fail(name, law, got, expected)
+def _takes_mask(metric: Any) -> bool:
+    """Whether it takes a mask, and so does a metric that it hands it on to."""
+    inner = getattr(metric, "metric", None)
+    return accepts_mask(metric.get_state) and (inner is None or _takes_mask(inner))
 
 
-def _fail(name: str, law: str, got: Any, expected: Any) -> NoReturn:
-    raise LawError(
-        f"{name} breaks a law of metrics: {law}\n"
-        f"  got {str(got)[:200]}\n  expected {str(expected)[:200]}"
-    )
+def _has_rows(x: Any) -> bool:
+    return np.ndim(x) > 0
+
+
+def _num_rows(inputs: Inputs) -> int:
+    return next(len(x) for x in jax.tree.leaves(dict(inputs)) if _has_rows(x))
+
+
+def _joined(batches: Sequence[Inputs]) -> dict[str, Any]:
+    def join(*parts: Any) -> Any:
+        # A number, such as the step, belongs to no example.
+        return np.concatenate(parts) if _has_rows(parts[0]) else parts[0]
+
+    return jax.tree.map(join, *map(dict, batches))
+
+
+def _spoilt(inputs: Inputs, start: int) -> dict[str, Any]:
+    """`inputs` with nonsense in the rows from `start` on, and 0 in their mask."""
+
+    def spoil(x: Any, nonsense: Any = None) -> Any:
+        if not _has_rows(x):
+            return x
+        x = np.array(x)
+        by_kind = {"b": True, "i": 99, "u": 99}
+        x[start:] = by_kind.get(x.dtype.kind, np.nan) if nonsense is None else nonsense
+        return x
+
+    return {**jax.tree.map(spoil, dict(inputs)), "mask": spoil(inputs["mask"], 0)}

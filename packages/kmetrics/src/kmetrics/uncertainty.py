@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import statistics
 from collections.abc import Collection
@@ -141,6 +142,7 @@ class Bootstrap(Metric):
         return jnp.concatenate([jnp.ones((1, *ids.shape), jnp.float32), times])
 
 
+@functools.partial(jax.jit, static_argnames=("seed", "n"), inline=True)
 def poisson_weights(seed: int, ids: jax.Array, n: int) -> jax.Array:
     """Poisson numbers of mean 1, float32 `[n, b]`, from the seed and the ids alone."""
     key = jax.random.key(seed)
