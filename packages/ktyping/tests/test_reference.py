@@ -8,7 +8,7 @@ a small set and sizes from 0 to 4, so that all assignments can be tried.
 import itertools
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from ktyping import _dims as d
@@ -17,25 +17,25 @@ from ktyping._parser import parse
 from ktyping._solve import match_shape
 
 SINGLE, RUN = ("a", "b"), ("r",)
-MOST = 4
+MOST, LONGEST = 4, 3
 
 
-def value(node, sizes):
+def value(node, known):
     """Returns the value of an expression; None if it has none."""
     match node:
         case d.Number():
             return node.value
         case d.Name():
-            run = sizes[node.name]
+            run = known[node.name]
             return run[0] if len(run) == 1 else None
         case d.Unary():
-            inner = value(node.operand, sizes)
+            inner = value(node.operand, known)
             return None if inner is None else -inner
         case d.Binary():
-            left, right = value(node.left, sizes), value(node.right, sizes)
+            left, right = value(node.left, known), value(node.right, known)
             return None if left is None or right is None else binary(node, left, right)
         case d.Call():
-            return called(node, sizes)
+            return called(node, known)
 
 
 def binary(node, left, right):
@@ -55,10 +55,10 @@ def binary(node, left, right):
     return table[node.op]
 
 
-def called(node, sizes):
+def called(node, known):
     values = []
     for arg in node.args:
-        values += sizes[arg.name] if isinstance(arg, d.Splat) else [value(arg, sizes)]
+        values += known[arg.name] if isinstance(arg, d.Splat) else [value(arg, known)]
     if None in values or (node.function in ("min", "max") and not values):
         return None
     if node.function == "prod":
@@ -76,54 +76,54 @@ def broadcasts(run, whole):
     return all(s in (1, w) for s, w in zip(run[::-1], whole[::-1], strict=False))
 
 
-def ends(term, shape, axis, sizes):
+def ends(term, shape, axis, known):
     """Yields where a term may end that begins at an axis."""
     left = len(shape) - axis
     match term:
         case d.Optional():
             yield axis
-            yield from ends(term.term, shape, axis, sizes)
+            yield from ends(term.term, shape, axis, known)
         case d.Choice():
             for one in term.terms:
-                yield from ends(one, shape, axis, sizes)
+                yield from ends(one, shape, axis, known)
         case d.Variadic():
             for count in range(term.least, left + 1):
                 run = shape[axis : axis + count]
-                whole = None if term.name is None else sizes[term.name]
+                whole = None if term.name is None else known[term.name]
                 if term.broadcast:
                     fits = broadcasts(run, whole)
                 else:
                     fits = whole is None or run == whole
                 if fits:
                     yield axis + count
-        case _ if left and fits_axis(term, shape[axis], sizes):
+        case _ if left and fits_axis(term, shape[axis], known):
             yield axis + 1
 
 
-def fits_axis(term, size, sizes):
+def fits_axis(term, size, known):
     match term:
         case d.Fixed():
             return size == term.size
         case d.Anonymous():
             return True
         case d.Named():
-            return sizes[term.name] == (size,)
+            return known[term.name] == (size,)
         case d.Bounded():
             limit = {"=": size == term.size, "<=": size <= term.size}
-            return limit.get(term.op, size >= term.size) and sizes[term.name] == (size,)
+            return limit.get(term.op, size >= term.size) and known[term.name] == (size,)
         case d.Broadcast():
-            return len(sizes[term.name]) == 1 and size in (1, *sizes[term.name])
+            return len(known[term.name]) == 1 and size in (1, *known[term.name])
         case d.FixedBroadcast():
             return size in (1, term.size)
         case d.Expression():
-            return value(term.node, sizes) == size
+            return value(term.node, known) == size
 
 
-def fits(spec, shape, sizes):
+def fits(spec, shape, known):
     """Whether a shape fits a spec when every name has the given sizes."""
     reached = {0}
     for term in spec.terms:
-        reached = {e for axis in reached for e in ends(term, shape, axis, sizes)}
+        reached = {e for axis in reached for e in ends(term, shape, axis, known)}
     return len(shape) in reached
 
 
@@ -140,6 +140,10 @@ def worlds(pairs):
         for run in itertools.product(range(top + 1), repeat=rank)
     ]
     used = frozenset().union(*(d.spec_names(spec) for spec, _ in pairs))
+    for spec, shape in pairs:
+        if any(t in (parse("*r").terms[0], parse("+r").terms[0]) for t in spec.terms):
+            cuts = itertools.combinations(range(len(shape) + 1), 2)
+            runs = {(), *(shape[start:stop] for start, stop in cuts)}
     choices = [runs if name in RUN else singles for name in (*SINGLE, *RUN)]
     names = [name for name in (*SINGLE, *RUN) if name in used]
     kept = [c for n, c in zip((*SINGLE, *RUN), choices, strict=True) if n in used]
@@ -165,13 +169,51 @@ COMPUTED = [
     "max(a,2)", "sum(*r)", "prod(*r)", "prod(*r)+a",
 ]  # fmt: skip
 BROADCAST = ["#a", "*#r", "+#r", "#b"]
-shapes = st.lists(st.integers(0, MOST), max_size=3).map(tuple)
+sizes = st.integers(0, MOST)
 
 
-def pairs(terms):
-    words = st.lists(st.sampled_from(terms), max_size=3)
-    specs = words.map(" ".join).map(parse)
-    return st.lists(st.tuples(specs, shapes), min_size=1, max_size=3)
+@st.composite
+def pairs(draw, terms):
+    """Specs with shapes, most of them made for one assignment of sizes to names."""
+    world = {name: (draw(sizes),) for name in SINGLE}
+    world["r"] = draw(st.lists(sizes, max_size=2).map(tuple))
+    made = []
+    for _ in range(draw(st.integers(1, 3))):
+        words = draw(st.lists(st.sampled_from(terms), max_size=3))
+        spec = parse(" ".join(words))
+        shape = [size for term in spec.terms for size in axes(draw, term, world)]
+        assume(len(shape) <= LONGEST)
+        if shape and draw(st.integers(0, 2)) == 0:
+            shape[draw(st.integers(0, len(shape) - 1))] = draw(sizes)
+        made.append((spec, tuple(shape)))
+    return made
+
+
+def axes(draw, term, world):
+    """Returns sizes that a term allows in a world; one at random where none is."""
+    match term:
+        case d.Variadic() if term.broadcast:
+            run = tuple(draw(st.sampled_from([1, size])) for size in world[term.name])
+            return run[draw(st.integers(0, len(run))) :]
+        case d.Variadic() if term.name is not None:
+            return world[term.name]
+        case d.Variadic():
+            return tuple(draw(st.lists(sizes, min_size=term.least, max_size=3)))
+        case d.Optional():
+            return axes(draw, term.term, world) if draw(st.booleans()) else ()
+        case d.Choice():
+            return axes(draw, draw(st.sampled_from(term.terms)), world)
+        case d.Expression():
+            size = value(term.node, world)
+            return (size,) if size is not None and 0 <= size <= MOST else (draw(sizes),)
+        case d.Broadcast():
+            return (draw(st.sampled_from([1, *world[term.name]])),)
+        case d.Named() | d.Bounded():
+            return world[term.name]
+        case d.Fixed() | d.FixedBroadcast():
+            return (term.size,)
+        case _:
+            return (draw(sizes),)
 
 
 def is_decided(hypotheses):
