@@ -2,11 +2,10 @@
 
 import builtins
 import functools
-import inspect
 import os
 import sys
 from collections.abc import Callable, Mapping
-from types import FrameType
+from types import FrameType, FunctionType, MethodType
 from typing import Any, TypeVar, overload
 
 from ktyping import _dims as d
@@ -137,9 +136,9 @@ def _decorate(target: Any, frame: FrameType, options: Options) -> Any:
                 "is a class of fields."
             )
         return wrap_class(target, mode=options.mode, frame=frame)
-    if inspect.isfunction(target):
+    if builtins.isinstance(target, FunctionType):
         return wrap_function(target, options=options, frame=frame)
-    if inspect.ismethod(target):
+    if builtins.isinstance(target, MethodType):
         return again(target.__func__).__get__(target.__self__)
     if _is_callable_object(target):
         return again(type(target).__call__).__get__(target)
@@ -152,7 +151,7 @@ def _is_callable_object(target: Any) -> bool:
     if builtins.isinstance(target, type) or not callable(target):
         return False
     call = type(target).__call__
-    return inspect.isfunction(call) and not hasattr(target, "lower")
+    return builtins.isinstance(call, FunctionType) and not hasattr(target, "lower")
 
 
 def _wraps_anyway(always: bool, module: str | None) -> bool:

@@ -15,6 +15,7 @@ from ktyping._hints import Unresolved, function_names
 from ktyping._options import Options
 from ktyping._plan import Plan
 from ktyping._report import describe_dims
+from ktyping._signature import innermost
 from ktyping._special import ShapeType
 
 
@@ -118,7 +119,7 @@ def _plan_of(function: Callable[..., Any]) -> Plan:
     if known is None:
         if not inspect.isfunction(function):
             raise TypeError(f"Expected a function, got {function!r}.")
-        inner: Any = inspect.unwrap(function)
+        inner = innermost(function)
         known = Plan(function, Options(), function_names(inner, None))
     return known
 

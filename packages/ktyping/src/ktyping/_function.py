@@ -1,7 +1,6 @@
 """Wraps functions and methods."""
 
 import functools
-import inspect
 import types
 import typing
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from ktyping._hints import Unresolved, function_names
 from ktyping._interpolate import roots
 from ktyping._options import Options
 from ktyping._plan import Plan
+from ktyping._signature import innermost, kind_of
 from ktyping._source import make_wrapper
 from ktyping._special import ShapeType
 
@@ -39,24 +39,12 @@ def wrap_function(
     """
     if hasattr(function, MARK):
         return function
-    plan = Plan(function, options, function_names(_inner(function), frame))
+    plan = Plan(function, options, function_names(innermost(function), frame))
     _check_declaration(plan)
-    wrapper = make_wrapper(function, plan.parameters, _kind(function), plan)
+    wrapper = make_wrapper(function, plan.parameters, kind_of(function), plan)
     functools.update_wrapper(wrapper, function)
     setattr(wrapper, MARK, plan)
     return wrapper
-
-
-def _inner(function: Callable[..., Any]) -> Any:
-    return inspect.unwrap(function)
-
-
-def _kind(function: Callable[..., Any]) -> str:
-    if inspect.iscoroutinefunction(function):
-        return "coroutine"
-    asynchronous = inspect.isasyncgenfunction(function)
-    is_generator = asynchronous or inspect.isgeneratorfunction(function)
-    return "generator" if is_generator else "plain"
 
 
 def _check_declaration(plan: Plan) -> None:

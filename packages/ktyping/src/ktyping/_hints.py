@@ -1,7 +1,6 @@
 """Finds what annotations mean: strings, closures, local classes, later names."""
 
 import importlib
-import inspect
 import sys
 import typing
 from collections.abc import Callable, Mapping
@@ -9,6 +8,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from ktyping._scope import nested_code
+from ktyping._signature import innermost
 
 
 class Unresolved:
@@ -34,7 +34,7 @@ def annotations_of(target: Any) -> dict[str, Any]:
     """
     if "annotationlib" not in sys.stdlib_module_names:
         if isinstance(target, type):
-            return inspect.get_annotations(target)
+            return dict(vars(target).get("__annotations__", {}))
         return dict(target.__annotations__)
     lazy = importlib.import_module("annotationlib")
     return dict(lazy.get_annotations(target, format=lazy.Format.FORWARDREF))
@@ -97,7 +97,7 @@ def function_annotations(
     known = dict(local)
     for cls in owner.__mro__ if owner else ():
         known.setdefault(cls.__name__, cls)
-    names = inspect.unwrap(function).__globals__
+    names = innermost(function).__globals__
     found: dict[str, Any] = {}
     for name, annotation in annotations_of(function).items():
         try:

@@ -1,6 +1,5 @@
 """How one checked function checks: its annotations, and the verdicts so far."""
 
-import inspect
 import typing
 from collections.abc import Callable, Mapping
 from itertools import count
@@ -20,6 +19,14 @@ from ktyping._records import KeywordCheck
 from ktyping._report import Context, make_error, warn_mismatch
 from ktyping._resume import Resumed, iterate, iterate_async
 from ktyping._scope import CURRENT, Scope, SharedScope
+from ktyping._signature import (
+    VAR_KEYWORD,
+    VAR_POSITIONAL,
+    Parameter,
+    innermost,
+    kind_of,
+    parameters_of,
+)
 from ktyping._source import make_begin, make_finish
 from ktyping._ties import tie_dims
 from ktyping._traced import is_traced
@@ -47,8 +54,8 @@ class Plan:
         self.mode = options.mode
         self.new_scope = options.new_scope
         self.local = dict(local)
-        self.code = inspect.unwrap(function).__code__
-        self.parameters = tuple(inspect.signature(function).parameters.values())
+        self.code = innermost(function).__code__
+        self.parameters = parameters_of(function)
         self.names = tuple(p.name for p in self.parameters)
         self.settings = config.settings_of(function.__module__)
         self.override = OVERRIDE.get
@@ -109,7 +116,7 @@ class Plan:
             },
         )
 
-    def _slots(self) -> list[tuple[inspect.Parameter, Checker]]:
+    def _slots(self) -> list[tuple[Parameter, Checker]]:
         return list(zip(self.parameters, self.checkers, strict=True))
 
     def _checker(self, name: str, annotation: Any) -> Checker:
@@ -126,7 +133,7 @@ class Plan:
 
     def _prepare_return(self, annotation: Any, checker: Checker) -> None:
         origin = typing.get_origin(annotation) or annotation
-        if _is_generator(self.function):
+        if kind_of(self.function) == "generator":
             args = typing.get_args(annotation)
             kinds = [checker_for(arg) for arg in args]
             self.yields = kinds[0] if kinds else ANYTHING
@@ -327,7 +334,7 @@ class Plan:
 
     def iterate(self, mode: str, scope: Scope, generator: Any) -> Any:
         """Returns the generator with what it yields and receives checked."""
-        if inspect.isasyncgen(generator):
+        if hasattr(generator, "__anext__"):
             return iterate_async(self, mode, scope, generator)
         return iterate(self, mode, scope, generator)
 
@@ -348,9 +355,9 @@ class Plan:
         for (p, c), arg in zip(self._slots(), args, strict=True):
             if c is ANYTHING or (_keyed(p, c) and c.depends != VALUE):
                 continue
-            if p.kind is p.VAR_POSITIONAL and not getattr(c, "whole", False):
+            if p.kind == VAR_POSITIONAL and not getattr(c, "whole", False):
                 items += [Item(f"{p.name}[{n}]", v, c) for n, v in enumerate(arg)]
-            elif p.kind is p.VAR_KEYWORD and not isinstance(c, KeywordCheck):
+            elif p.kind == VAR_KEYWORD and not isinstance(c, KeywordCheck):
                 items += [Item(f"{p.name}[{k!r}]", v, c) for k, v in arg.items()]
             else:
                 items.append(Item(p.name, arg, c))
@@ -368,14 +375,8 @@ class Plan:
         return first if isinstance(first, type) else type(first)
 
 
-def _keyed(parameter: inspect.Parameter, checker: Checker) -> bool:
-    starred = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    return checker is ANYTHING or not starred
-
-
-def _is_generator(function: Callable[..., Any]) -> bool:
-    asynchronous = inspect.isasyncgenfunction(function)
-    return asynchronous or inspect.isgeneratorfunction(function)
+def _keyed(parameter: Parameter, checker: Checker) -> bool:
+    return checker is ANYTHING or not parameter.starred
 
 
 def _return_as_it_is(mode: str, scope: Scope, result: Any) -> Any:

@@ -4,11 +4,12 @@ The wrapper has the parameters of the function, so that Python itself binds the
 arguments and reports wrong ones. It reads everything from one object, the plan.
 """
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ktyping import _signature as signature
 from ktyping._checker import ARRAY, CLASS, Checker
+from ktyping._signature import Parameter
 
 _MODE = """\
     mode{s} = plan{s}.mode or plan{s}.override() or plan{s}.settings.mode
@@ -51,7 +52,7 @@ _LOCALS = ("plan", "mode", "scope", "token", "result")
 
 def make_wrapper(
     function: Callable[..., Any],
-    parameters: Sequence[inspect.Parameter],
+    parameters: Sequence[Parameter],
     kind: str,
     plan: Any,
 ) -> Callable[..., Any]:
@@ -85,41 +86,43 @@ def make_wrapper(
     wrapper = _define(source, label, {f"plan{suffix}": plan})
     # Of the signature, not of the function: a function under another decorator shows
     # the signature of the one inside.
-    given = [p for p in parameters if p.default is not p.empty]
-    keywords = {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY}
+    given = [p for p in parameters if p.default is not signature.ABSENT]
+    keywords = {p.name: p.default for p in given if p.kind == signature.KEYWORD_ONLY}
     wrapper.__defaults__ = tuple(p.default for p in given if p.name not in keywords)
     wrapper.__kwdefaults__ = keywords
     return wrapper
 
 
-def _declare(parameters: Sequence[inspect.Parameter]) -> str:
+def _declare(parameters: Sequence[Parameter]) -> str:
     parts: list[str] = []
     previous: Any = None
     for p in parameters:
-        if previous is p.POSITIONAL_ONLY and p.kind is not p.POSITIONAL_ONLY:
+        if previous == signature.POSITIONAL_ONLY != p.kind:
             parts.append("/")
-        starred = previous in (p.KEYWORD_ONLY, p.VAR_POSITIONAL)
-        if p.kind is p.KEYWORD_ONLY and not starred:
+        starred = previous in (signature.KEYWORD_ONLY, signature.VAR_POSITIONAL)
+        if p.kind == signature.KEYWORD_ONLY and not starred:
             parts.append("*")
-        default = "" if p.default is p.empty else "=None"
+        default = "" if p.default is signature.ABSENT else "=None"
         parts.append(f"{_stars(p)}{p.name}{default}")
         previous = p.kind
-    if previous is inspect.Parameter.POSITIONAL_ONLY:
+    if previous == signature.POSITIONAL_ONLY:
         parts.append("/")
     return ", ".join(parts)
 
 
-def _forward(parameters: Sequence[inspect.Parameter]) -> str:
+def _forward(parameters: Sequence[Parameter]) -> str:
     return ", ".join(
-        f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{_stars(p)}{p.name}"
+        f"{p.name}={p.name}"
+        if p.kind == signature.KEYWORD_ONLY
+        else f"{_stars(p)}{p.name}"
         for p in parameters
     )
 
 
-def _stars(parameter: inspect.Parameter) -> str:
-    if parameter.kind is parameter.VAR_POSITIONAL:
+def _stars(parameter: Parameter) -> str:
+    if parameter.kind == signature.VAR_POSITIONAL:
         return "*"
-    return "**" if parameter.kind is parameter.VAR_KEYWORD else ""
+    return "**" if parameter.kind == signature.VAR_KEYWORD else ""
 
 
 # A look-up asks foreign objects for shape, dtype and hash, which may raise anything;
