@@ -247,7 +247,8 @@ def test_what_the_solver_accepts_is_what_some_assignment_allows(given_pairs):
 
 @pytest.mark.slow
 @settings(max_examples=150, deadline=None)
-@given(pairs([*PLAIN, *BROADCAST]))
+@given(pairs([*BROADCAST, "*r", "a", "b", "_", "a?"]))
+@example([(parse("*#r"), (1, 3)), (parse("*r"), (2, 3))])
 @example([(parse("*#r"), (1, 3)), (parse("*#r"), (2, 1)), (parse("*r"), (2, 3))])
 def test_what_broadcasts_is_accepted_if_there_is_a_size_to_broadcast_to(given_pairs):
     # Which size that is the solver takes from the shapes: the smallest. The reference
