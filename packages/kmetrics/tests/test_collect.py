@@ -275,3 +275,21 @@ def test_padding_of_any_content_changes_no_value(garbage):
 def test_an_empty_collection_does_nothing():
     nothing = kmetrics.Collection({})
     assert nothing.compute(nothing.merge(nothing.get_states({}), {})) == {}
+
+
+def test_what_was_accumulated_survives_a_batch_that_fails():
+    collection = kmetrics.Collection(
+        {"mean": kmetrics.Mean(values="preds"), "all": Range()}
+    )
+    states = collection.get_states(context(1, 2))
+    with pytest.raises(kontext.PathLookupError) as error:
+        states = collection.merge(states, collection.get_states({"wrong": 1}))
+    assert error.value.__notes__ == ["metric mean"]
+    wrong = {**states, "all": RangeState(low=jnp.ones(3), seen=jnp.ones((1, 2)))}
+    with pytest.raises(kmetrics.MergeError, match="different shapes") as error:
+        collection.merge(states, wrong)
+    assert error.value.__notes__ == ["field 'low' of RangeState", "metric all"]
+    merged = collection.merge(states, collection.get_states(context(6)))
+    values = collection.compute(merged)
+    assert values["mean"] == 3.0
+    assert values["all/seen"].tolist() == [1, 2, 6]

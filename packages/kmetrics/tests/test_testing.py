@@ -166,6 +166,37 @@ CASES = {
 }
 
 
+TEXTS = [
+    {"preds": np.array(["a b c", "d"]), "targets": np.array(["a c b", "d"])},
+    {"preds": np.array(["x"]), "targets": np.array(["y z"])},
+    {"preds": np.array(["b b", ""]), "targets": np.array(["b", "b"])},
+]
+CASES |= {name: (getattr(kmetrics, name)(), TEXTS) for name in kmetrics.text.__all__}
+CASES |= {
+    name: (
+        getattr(kmetrics, name)(k=2),
+        [
+            {"scores": b["values"], "relevance": b["labels"]}
+            for b in batches(values=(3,), labels=(3,))
+        ],
+    )
+    for name in kmetrics.ranking.__all__
+}
+CASES |= {
+    "tokens": (
+        kmetrics.TokenAccuracy(ignore_index=0),
+        batches(logits=(2, 3), labels=(2,)),
+    ),
+    "bits": (
+        kmetrics.BitsPerByte(),
+        [
+            {"logits": b["logits"], "labels": b["labels"], "num_bytes": b["ids"]}
+            for b in batches(logits=(2, 3), labels=(2,), ids=())
+        ],
+    ),
+}
+
+
 def test_every_shipped_metric_and_loss_is_among_the_cases():
     assert all(getattr(kmetrics, module) for module in kmetrics._MODULES)
     tested = {type(metric).__name__ for metric, *_ in CASES.values()}

@@ -13,10 +13,13 @@ if TYPE_CHECKING:
         curves,
         image,
         losses,
+        ranking,
         regression,
         slices,
         statistics,
         testing,
+        text,
+        tokens,
         trees,
         uncertainty,
         wrappers,
@@ -88,6 +91,7 @@ if TYPE_CHECKING:
     )
     from kmetrics.curves import AveragePrecision, RocAuc
     from kmetrics.image import Psnr, Ssim
+    from kmetrics.ranking import MapAtK, Mrr, Ndcg, RecallAtK
     from kmetrics.regression import (
         R2,
         ExplainedVariance,
@@ -103,6 +107,8 @@ if TYPE_CHECKING:
     )
     from kmetrics.slices import Grouped
     from kmetrics.statistics import Mean, Norm, Quantiles, Std
+    from kmetrics.text import Bleu, Cer, ChrF, ExactMatch, RougeL, RougeN, Wer
+    from kmetrics.tokens import BitsPerByte, TokenAccuracy
     from kmetrics.trees import TreeMap, TreeReduce
     from kmetrics.uncertainty import Bootstrap, WithCi
     from kmetrics.wrappers import SkipIfMissing
@@ -150,16 +156,22 @@ __all__ = [
     "AveragePrecision",
     "BalancedAccuracy",
     "BinaryAccuracy",
+    "BitsPerByte",
+    "Bleu",
     "Bootstrap",
     "Brier",
     "CalibrationError",
+    "Cer",
+    "ChrF",
     "CohenKappa",
     "ConfusionMatrix",
+    "ExactMatch",
     "ExplainedVariance",
     "FBeta",
     "Grouped",
     "JointAccuracy",
     "LogLoss",
+    "MapAtK",
     "MatthewsCorrelation",
     "MaxError",
     "Mean",
@@ -169,6 +181,8 @@ __all__ = [
     "MeanSquaredError",
     "MeanSquaredLogError",
     "MedianAbsoluteError",
+    "Mrr",
+    "Ndcg",
     "Norm",
     "Pearson",
     "Perplexity",
@@ -178,16 +192,21 @@ __all__ = [
     "Quantiles",
     "R2",
     "Recall",
+    "RecallAtK",
     "RocAuc",
     "RootMeanSquaredError",
+    "RougeL",
+    "RougeN",
     "SkipIfMissing",
     "Spearman",
     "Specificity",
     "Ssim",
     "Std",
+    "TokenAccuracy",
     "TopKAccuracy",
     "TreeMap",
     "TreeReduce",
+    "Wer",
     "WithCi",
     # Modules.
     "calibration",
@@ -196,10 +215,13 @@ __all__ = [
     "curves",
     "image",
     "losses",
+    "ranking",
     "regression",
     "slices",
     "statistics",
     "testing",
+    "text",
+    "tokens",
     "trees",
     "uncertainty",
     "wrappers",
@@ -251,6 +273,9 @@ _EXPORTS = {
     "MedianAbsoluteError Pearson R2 RootMeanSquaredError Spearman",
     "statistics": "Mean Norm Quantiles Std",
     "wrappers": "SkipIfMissing",
+    "text": "Bleu Cer ChrF ExactMatch RougeL RougeN Wer",
+    "tokens": "BitsPerByte TokenAccuracy",
+    "ranking": "MapAtK Mrr Ndcg RecallAtK",
 }
 _HOME = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 _MODULES = (
@@ -260,10 +285,13 @@ _MODULES = (
     "curves",
     "image",
     "losses",
+    "ranking",
     "regression",
     "slices",
     "statistics",
     "testing",
+    "text",
+    "tokens",
     "trees",
     "uncertainty",
     "wrappers",

@@ -41,7 +41,7 @@ def check_laws(
     Args:
       metric: the metric.
       batches: inputs of `get_state` by name, two batches or more. The first axis of
-        each array, and a list, is that of the examples.
+        each array is that of the examples; texts come as numpy arrays.
       splits: whether merged batches must equal one batch of all; the inputs are then
         joined along their first axis. False for a metric whose value is not a
         function of the union, such as the norm of one tensor.

@@ -1,0 +1,93 @@
+"""Metrics of predicted tokens."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import jax.numpy as jnp
+
+import kontext
+from kmetrics._auto import AutoState
+from kmetrics._fields import sum_field
+from kmetrics._masks import masked_sums
+from kmetrics._metric import Metric, OnEmpty
+from kmetrics._register import state
+from kmetrics.calibration import LogLoss
+from kmetrics.classification import Accuracy
+from ktyping import Array, Bool, Int, Real, typechecked
+
+__all__ = ["BitsPerByte", "TokenAccuracy"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TokenAccuracy(Accuracy):
+    """The share of tokens that are right, each counting once over all batches.
+
+    Attributes, errors: as for `Accuracy`, with logits `[b, t, n]`, labels `[b, t]`, and
+    a mask of tokens `[b, t]` or of examples `[b]`. `ignore_index` leaves padding out.
+    """
+
+
+@state
+class BitsPerByteState(AutoState):
+    """Sums of the information of the tokens and of the length of the texts.
+
+    Attributes:
+      nats: scalar, Σ -log p(token).
+      num_bytes: scalar.
+    """
+
+    nats: Any = sum_field()
+    num_bytes: Any = sum_field()
+
+    def compute(self) -> float:
+        """Bits per byte; what `on_empty` of the metric says without any byte."""
+        if self.num_bytes == 0:
+            return self.empty_value()
+        return float(self.nats / self.num_bytes) / math.log(2)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class BitsPerByte(Metric):
+    """The information of the tokens per byte of their text, in bits.
+
+    `Σ -log₂ p(token) / Σ bytes`. Unlike the perplexity it does not depend on the
+    vocabulary, so that models of different tokenizers can be compared.
+
+    Attributes:
+      logits: path of real numbers `[*b, t, n]`, of a softmax over the vocabulary.
+      labels: path of the tokens, integers `[*b, t]`.
+      num_bytes: path of the length of each text in bytes (UTF-8), integers `[*b]`.
+      mask: path of bools `[*b]`, or `[*b, t]`; a text counts its bytes if one of its
+        tokens counts.
+      ignore_index: a token that does not count, such as -1.
+      on_empty: the value without any byte: "nan", "zero", or "raise".
+    """
+
+    State = BitsPerByteState
+
+    logits: kontext.Key = kontext.REQUIRED
+    labels: kontext.Key = kontext.REQUIRED
+    num_bytes: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    ignore_index: int | None = None
+    on_empty: OnEmpty = "nan"
+
+    @typechecked
+    def get_state(
+        self,
+        logits: Real[Array, "*b t n"],
+        labels: Int[Array, "*b t"],
+        num_bytes: Int[Array, "*b"],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch."""
+        loss = LogLoss(ignore_index=self.ignore_index)
+        state = loss.get_state(logits=logits, labels=labels, mask=mask)
+        texts = None if mask is None else jnp.asarray(mask) != 0
+        if texts is not None and texts.ndim > jnp.ndim(num_bytes):
+            texts = jnp.any(texts, axis=-1)
+        total, _ = masked_sums(num_bytes, texts)
+        return BitsPerByteState(nats=state.total, num_bytes=total)
