@@ -28,8 +28,8 @@ OPERATIONS = (
     "repr",
     "fingerprint",
 )
-# A library that needs longer for one size is not asked for a larger one.
-PATIENCE = 2.0
+# Seconds. What needs longer at one size is not asked for again, nor for a larger one.
+PATIENCE = 0.3
 
 
 def actions(library, count):

@@ -115,3 +115,14 @@ def test_it_never_raises_and_stays_small():
         at = at.x
     assert "konfig" in read(deep).seen[0][1]["class"]
     assert "list of 2" in read(konfig.ConfigList([1, 2])).text
+
+
+def test_a_notebook_prints_the_text_of_a_config():
+    class Printer:
+        text = staticmethod(lambda text: written.append(text))
+
+    written = []
+    cfg = ConfigDict(a=[1])
+    for value, cycle in ((cfg, False), (cfg.a, False), (cfg, True), (cfg.a, True)):
+        value._repr_pretty_(Printer, cycle)
+    assert written == ["ConfigDict({'a': [1]})", "[1]", "ConfigDict(…)", "[…]"]

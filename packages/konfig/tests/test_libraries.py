@@ -55,6 +55,25 @@ def test_a_frozen_dict_is_a_pytree_whatever_the_order_of_its_keys():
     assert jax.tree_util.keystr(path) == "['a']"
 
 
+def test_a_frozen_dict_is_written_and_read_by_flax():
+    serialization = pytest.importorskip("flax.serialization", reason="writes it")
+    built = konfig.resolve(ConfigDict(b={"x": 1}, a=[2, 3]))
+    state = serialization.to_state_dict(built)
+    assert state == {"b": {"x": 1}, "a": {"0": 2, "1": 3}}
+    data = serialization.to_bytes(
+        FrozenDict(w=jax.numpy.arange(3.0), n=FrozenDict({1: 2}))
+    )
+    empty = FrozenDict(w=jax.numpy.zeros(3), n=FrozenDict({1: 0}))
+    back = serialization.from_bytes(empty, data)
+    assert isinstance(back, FrozenDict)
+    assert back.w.tolist() == [0.0, 1.0, 2.0]
+    assert back.n == {1: 2}
+    with pytest.raises(ValueError, match=r"keys \['a'\], expected \['b'\]"):
+        serialization.from_state_dict(FrozenDict(b=1), {"a": 1})
+    with pytest.raises(ValueError, match="two keys have one text"):
+        serialization.to_state_dict(FrozenDict({1: 1, "1": 2}))
+
+
 def test_keywords_of_flax_optax_and_dataclasses_are_checked():
     with pytest.raises(TypeError, match="did you mean 'learning_rate'"):
         optax.adam(learning_rte=1e-3)

@@ -1,6 +1,7 @@
 """Config files, their arguments, and the command line."""
 
 import gc
+import os
 import sys
 import textwrap
 import weakref
@@ -109,6 +110,20 @@ def test_other_functions_and_modules(file, tmp_path, monkeypatch):
     assert konfig.load_config("vit").n == 3
     with pytest.raises(konfig.ConfigFileError, match="no config file or module"):
         konfig.load_config("vit_nope")
+
+
+def test_modules_are_read_by_the_name_that_kauldron_has_for_it(file, monkeypatch):
+    monkeypatch.syspath_prepend(os.path.dirname(file))
+    name = "vit"
+    cfg = konfig.get_config_from_module(name, "size=L,n=5")
+    assert (cfg.aux.size, cfg.twice) == ("L", 10)
+    assert konfig.get_config_from_module(name).n == 3
+    assert konfig.get_config_from_module(sys.modules[name], "n=7").n == 7
+    with pytest.raises(konfig.OverrideError, match="expected int"):
+        konfig.get_config_from_module(sys.modules[name], "n=many")
+    with pytest.raises(konfig.ConfigFileError, match="has no function 'get_config'"):
+        konfig.get_config_from_module("json")
+    del sys.modules[name]
 
 
 def test_faulty_files_are_named(file, tmp_path):

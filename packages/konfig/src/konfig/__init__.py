@@ -55,7 +55,12 @@ if TYPE_CHECKING:
     from konfig._imports import imports
     from konfig._io import save
     from konfig._lazy_policy import lazy_modules, set_lazy_imported_modules
-    from konfig._loader import ConfigSource, load, load_config
+    from konfig._loader import (
+        ConfigSource,
+        get_config_from_module,
+        load,
+        load_config,
+    )
     from konfig._mock import mock_modules
     from konfig._overrides import apply_overrides
     from konfig._query import canonicalize, replace, select, unflatten
@@ -122,6 +127,7 @@ __all__ = [
     "save",
     "load",
     "load_config",
+    "get_config_from_module",
     "ConfigSource",
     "apply_overrides",
     "cli",
@@ -181,7 +187,7 @@ _LAZY = {
         "_imports": "imports",
         "_io": "save",
         "_lazy_policy": "lazy_modules set_lazy_imported_modules",
-        "_loader": "ConfigSource load load_config",
+        "_loader": "ConfigSource get_config_from_module load load_config",
         "_mock": "mock_modules",
         "_overrides": "apply_overrides",
         "_query": "canonicalize replace select unflatten",

@@ -131,6 +131,9 @@ class ConfigList(Items):
     def __repr__(self) -> str:
         return code_of(self)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text("[…]" if cycle else code_of(self))
+
     def _repr_html_(self) -> str:
         from konfig._html import html_of  # notebooks alone pay for it
 

@@ -101,6 +101,25 @@ def load_config(
     return ConfigSource(path, args, tuple(overrides)).build()
 
 
+def get_config_from_module(module: str | ModuleType, cli_str_arg: str = "") -> Any:
+    """What the function `get_config` of an imported module gives.
+
+    The name that Kauldron has for it; `load_config` says more.
+
+    Args:
+      module: The module, or its name.
+      cli_str_arg: Arguments of the function, as on a command line: `"size=L,depth=3"`.
+
+    Raises:
+      ConfigFileError: When the module or its function is not there.
+      OverrideError: When an argument does not fit.
+    """
+    if isinstance(module, str):
+        return load_config(f"{module}:{_ENTRY}:{cli_str_arg}")
+    given = list(parse_arguments(cli_str_arg))
+    return _Place(module.__name__).call(module, {}, given)
+
+
 def load(
     path: str | os.PathLike[str],
     overrides: Iterable[str] = (),
@@ -159,7 +178,7 @@ class _Place:
                 raise ConfigFileError(f"{self._base!r} is data and takes no arguments")
             return load_data(self._base), {}
         module = self.module()
-        cfg = self._call(module, given, overrides)
+        cfg = self.call(module, given, overrides)
         names = {
             name: value
             for name, value in vars(module).items()
@@ -186,9 +205,10 @@ class _Place:
                 hint="a config is a path that ends in .py or .json, or a module",
             ) from None
 
-    def _call(
+    def call(
         self, module: ModuleType, given: Mapping[str, Any], overrides: list[Override]
     ) -> Any:
+        """What the function of a module gives."""
         function = getattr(module, self._function, None)
         if not callable(function):
             names = [

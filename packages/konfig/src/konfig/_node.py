@@ -277,6 +277,9 @@ class ConfigDict(Node, MutableMapping):
 
         return reduced(self)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text("ConfigDict(…)" if cycle else code_of(self))
+
     def _repr_html_(self) -> str:
         from konfig._html import html_of  # notebooks alone pay for it
 

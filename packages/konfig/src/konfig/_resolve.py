@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -124,7 +125,7 @@ class _Resolver:
         self._memo: dict[int, Any] = {}
         self._targets: dict[str, _Target] = {}
         self._silent: set[type] = set()
-        self._known_to_jax = False
+        self._not_told = list(_INTERESTED)
         self._error: BaseException | None = None
         self._culprit: Node | None = None
         self._way_out: list[tuple[Any, Any]] = []
@@ -226,9 +227,10 @@ class _Resolver:
     def _mapping(self, fields: dict[Any, Any]) -> Any:
         if not self._freeze:
             return fields
-        if not self._known_to_jax and "jax" in sys.modules:
-            _register_with_jax()
-            self._known_to_jax = True
+        for library in self._not_told:
+            if library in sys.modules:
+                self._not_told = [name for name in self._not_told if name != library]
+                importlib.import_module(_INTERESTED[library]).register()
         return FrozenDict(fields)
 
     def _call(self, node: Node, target: _Target, fields: Any, keywords: bool) -> Any:
@@ -354,7 +356,8 @@ def _call_fault(
     return binding_fault(qualname, target, args, named)
 
 
-def _register_with_jax() -> None:
-    from konfig.integrations.jax import register
-
-    register()
+# What `FrozenDict` is registered with, once it is loaded.
+_INTERESTED = {
+    "jax": "konfig.integrations.jax",
+    "flax.serialization": "konfig.integrations.flax",
+}
