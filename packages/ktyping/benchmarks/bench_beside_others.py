@@ -1,6 +1,7 @@
-"""Cost of a checked call beside jaxtyping with beartype and asserts by hand.
+"""Cost of a checked call beside jaxtyping with beartype, Kauldron and asserts by hand.
 
-Run where all are installed:
+Run where all are installed (kauldron==1.4.4 needs Python 3.12); those that are not are
+left out:
   python packages/ktyping/benchmarks/bench_beside_others.py
 
 Every row is measured in turns, so that a busy machine slows all columns alike; only
@@ -63,6 +64,14 @@ def theirs(args, dims):
     return jaxtyping.jaxtyped(typechecker=beartype.beartype)(function)
 
 
+def kauldron(args, dims):
+    from kauldron import ktyping as peer
+
+    head, names = source(args, dims, annotated=True)
+    function = made(f"{head}    return {names[0]}\n", {"Float": peer.Float})
+    return peer.typechecked(function)
+
+
 def plain(args, dims):
     head, names = source(args, dims, annotated=False)
     return made(f"{head}    return {names[0]}\n", {})
@@ -91,10 +100,14 @@ def measure(functions, values):
 
 def main():
     makers = {"plain": plain, "by hand": by_hand, "ktyping": ours}
-    if all(importlib.util.find_spec(n) for n in ("jaxtyping", "beartype")):
-        makers["jaxtyping+beartype"] = theirs
-    else:
-        print("jaxtyping and beartype are not installed: without them", file=sys.stderr)
+    for name, make, needed in [
+        ("jaxtyping+beartype", theirs, ("jaxtyping", "beartype")),
+        ("kauldron", kauldron, ("kauldron",)),
+    ]:
+        if all(importlib.util.find_spec(n) for n in needed):
+            makers[name] = make
+        else:
+            print(f"{name} is not installed: without it", file=sys.stderr)
     print("microseconds per call (CPU)")
     print("args x dims  " + "  ".join(f"{name:>8}" for name in makers) + "   ratios")
     for args, dims in ROWS:
@@ -105,9 +118,9 @@ def main():
             refuses(function, values)
         found = dict(zip(makers, measure(functions, values), strict=True))
         ratios = [f"{found['ktyping'] / found['by hand']:.1f} x by hand"]
-        if "jaxtyping+beartype" in found:
-            ratio = found["ktyping"] / found["jaxtyping+beartype"]
-            ratios.append(f"{ratio:.2f} x jaxtyping+beartype")
+        for name in ("jaxtyping+beartype", "kauldron"):
+            if name in found:
+                ratios.append(f"{found['ktyping'] / found[name]:.3f} x {name}")
         cells = "  ".join(f"{found[name]:>{max(8, len(name))}.2f}" for name in makers)
         print(f"{args:>4} x {dims:<6}{cells}   {', '.join(ratios)}")
 

@@ -13,14 +13,14 @@ from ktyping._arithmetic import Undefined, Unknown, evaluate
 from ktyping._blame import Item, blame, match_all
 from ktyping._block import Block, BlockOrigin
 from ktyping._check import checker_for
-from ktyping._checker import Checker, Trial
+from ktyping._checker import Trial
 from ktyping._classes import has_fields, wrap_class
 from ktyping._config import config
 from ktyping._errors import (
     ShapeError,
 )
 from ktyping._function import wrap_function
-from ktyping._hypothesis import EMPTY, Hypotheses, close_all
+from ktyping._hypothesis import EMPTY, close_all
 from ktyping._interpolate import fill
 from ktyping._lenient import bind_what_fits
 from ktyping._options import Options, checked_options
@@ -28,7 +28,7 @@ from ktyping._parser import parse
 from ktyping._report import Context, make_error, warn_mismatch
 from ktyping._scope import CURRENT, Dims, Scope, owned_scope, scope_of
 from ktyping._traced import is_traced
-from ktyping._verdicts import ALONE
+from ktyping._verdicts import fits_alone
 
 T = TypeVar("T")
 
@@ -248,16 +248,9 @@ def matches(value: Any, annotation: Any) -> bool:
         scope = owned_scope(sys._getframe(1)) or scope
     checker = checker_for(annotation)
     if scope is not None and scope.hypotheses:
-        return _fits(value, checker, scope.hypotheses, Trial(scope.values))
-    known = ALONE.get(checker, value)
-    if known is None:
-        known = _fits(value, checker, (EMPTY,), Trial())
-        ALONE.remember(checker, value, known)
-    return known
-
-
-def _fits(value: Any, checker: Checker, hypotheses: Hypotheses, trial: Trial) -> bool:
-    return bool(close_all(checker.match(value, "value", hypotheses, trial)))
+        trial = Trial(scope.values)
+        return bool(close_all(checker.match(value, "value", scope.hypotheses, trial)))
+    return fits_alone(checker, value)
 
 
 isinstance = matches

@@ -29,11 +29,12 @@ from ktyping._dtypes import (
     single_dtype,
 )
 from ktyping._failure import Failure, explain_shape, no_array
-from ktyping._hypothesis import EMPTY, Hypotheses
+from ktyping._hypothesis import Hypotheses, close_all
 from ktyping._interpolate import fill
 from ktyping._parser import parse
 from ktyping._scope import CURRENT
 from ktyping._solve import match_shape
+from ktyping._verdicts import fits_alone
 
 _interned: "WeakValueDictionary[Any, ArrayType]" = WeakValueDictionary()
 
@@ -138,9 +139,10 @@ class ArrayType(Checker):
 
     def __instancecheck__(self, value: Any) -> bool:
         scope = CURRENT.get()
-        known = None if scope is None else scope.hypotheses
-        values = None if scope is None else scope.values
-        return bool(self.match(value, "value", known or (EMPTY,), Trial(values)))
+        if scope is None or not scope.hypotheses:
+            return fits_alone(self, value)
+        known, trial = scope.hypotheses, Trial(scope.values)
+        return bool(close_all(self.match(value, "value", known, trial)))
 
     def __subclasscheck__(self, other: Any) -> bool:
         return isinstance(other, ArrayType) and all(

@@ -7,7 +7,7 @@ from typing import Any
 from ktyping._array_type import ArrayType, make
 from ktyping._backends import LIBRARIES, Library, LibraryName, add_library
 from ktyping._dtypes import FAMILIES, family_called
-from ktyping._verdicts import ALONE
+from ktyping._verdicts import forget_alone
 
 
 class Backend(LibraryName):
@@ -92,7 +92,7 @@ def register_backend(
     add_library(
         Library(name, module, (cls,), _getter(shape, "shape"), _getter(dtype, "dtype"))
     )
-    ALONE.known.clear()
+    forget_alone()
 
 
 _BUILT_IN = tuple(LIBRARIES)

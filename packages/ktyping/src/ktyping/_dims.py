@@ -154,6 +154,9 @@ class Spec(NamedTuple):
       interpolated: Whether it holds a `{...}`, whose value comes with the call.
       tails: Least and most axes of the terms from each position on.
       simple: Whether every term is one axis: a size, a name or any.
+      num_runs: How many terms are runs of axes.
+      all_new: Whether every term is a name that stands once, a run with such a name,
+        or an axis of any size: what fits whatever the sizes are.
     """
 
     text: str
@@ -164,6 +167,8 @@ class Spec(NamedTuple):
     interpolated: bool
     tails: tuple[tuple[int, int | None], ...]
     simple: bool
+    num_runs: int
+    all_new: bool
 
     @property
     def num_branching(self) -> int:
@@ -219,7 +224,19 @@ def make_spec(terms: tuple[Term, ...], words: tuple[str, ...]) -> Spec:
         interpolated=any(map(_is_interpolated, terms)),
         tails=tails,
         simple=all(isinstance(t, Named | Fixed | Anonymous) for t in terms),
+        num_runs=sum(isinstance(t, Variadic) for t in terms),
+        all_new=_all_new(terms),
     )
+
+
+def _all_new(terms: tuple[Term, ...]) -> bool:
+    names = [t.name for t in terms if isinstance(t, Named | Variadic)]
+    anything = all(
+        isinstance(t, Named | Anonymous)
+        or (isinstance(t, Variadic) and t.name is not None and not t.broadcast)
+        for t in terms
+    )
+    return anything and len(set(names)) == len(names)
 
 
 def _tails(terms: tuple[Term, ...]) -> tuple[tuple[int, int | None], ...]:

@@ -68,6 +68,12 @@ class Hypothesis:
         return self._key
 
     @property
+    def mentioned(self) -> set[str]:
+        """The names that something is known about."""
+        waiting = (name for p in self.pending for name in p.expression.names)
+        return {*self.bound, *self.lower, *waiting}
+
+    @property
     def is_open(self) -> bool:
         """Whether a new size could contradict more than the sizes that are bound."""
         return bool(self.pending or self.lower)

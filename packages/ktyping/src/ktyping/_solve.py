@@ -1,5 +1,6 @@
 """Matches a shape against a spec: every reading that the hypotheses allow."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
@@ -54,6 +55,8 @@ def match_shape(
         found = [_match_simple(spec, shape, h, where) for h in hypotheses]
         return distinct([h for h in found if h is not None])
     search = _Search(spec, shape, where, stops, names)
+    if spec.num_runs > 2 and names is None:
+        _refuse_too_many(search, hypotheses)
     for hypothesis in hypotheses:
         search.walk(0, 0, hypothesis)
     return distinct(search.found)
@@ -80,6 +83,20 @@ def _match_simple(
     sources = {**hypothesis.sources, **sources}
     bound = {**bound, **fresh}
     return Hypothesis(bound, hypothesis.lower, (), sources, hypothesis.trees)
+
+
+def _refuse_too_many(search: "_Search", hypotheses: Hypotheses) -> None:
+    """Refuses at once what can be read in too many ways, where they can be counted.
+
+    When nothing is known of the names, each way to share the axes among k runs is a
+    reading: there are C(free + k - 1, k - 1) for the axes that no run must have.
+    """
+    spec = search.spec
+    free, others = len(search.shape) - spec.least, spec.num_runs - 1
+    if spec.all_new and math.comb(free + others, others) > MAX_HYPOTHESES:
+        known = d.spec_names(spec)
+        if any(known.isdisjoint(h.mentioned) for h in hypotheses):
+            search.refuse(f"can be read in more than {MAX_HYPOTHESES} ways")
 
 
 class _Search:

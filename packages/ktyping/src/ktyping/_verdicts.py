@@ -9,8 +9,8 @@ from ktyping._backends import (
     traced_backend,
     traced_kind,
 )
-from ktyping._checker import ARRAY, CLASS, Checker
-from ktyping._hypothesis import Hypotheses
+from ktyping._checker import ARRAY, CLASS, Checker, Trial
+from ktyping._hypothesis import EMPTY, Hypotheses, close_all
 from ktyping._source import PLAIN_CLASSES, always_array
 
 MAX_VERDICTS = 256
@@ -107,32 +107,35 @@ class Verdicts:
         return entry
 
 
-class Alone:
-    """Verdicts on single values outside of any scope, good and bad."""
-
-    __slots__ = ("known",)
-
-    def __init__(self) -> None:
-        self.known: dict[Any, bool] = {}
-
-    def get(self, checker: Checker, value: Any) -> bool | None:
-        """Returns the verdict, None when it is not known."""
-        try:
-            return self.known.get((checker, key_of(value, checker)))
-        except TypeError:
-            return None
-
-    def remember(self, checker: Checker, value: Any, fits: bool) -> None:
-        """Notes a verdict if it depends on class, shape and dtype alone."""
-        key = (checker, key_of(value, checker))
-        if key[1] is None or not _is_hashable(key):
-            return
-        if len(self.known) >= _MAX_ALONE:
-            self.known.clear()
-        self.known[key] = fits
+# Verdicts on single values outside of any scope, good and bad.
+_alone: dict[Any, bool] = {}
 
 
-ALONE = Alone()
+def forget_alone() -> None:
+    """Forgets all verdicts on single values."""
+    _alone.clear()
+
+
+def fits_alone(checker: Checker, value: Any) -> bool:
+    """Whether a value matches, outside of any scope.
+
+    The verdict is remembered if it depends on class, shape and dtype alone.
+    """
+    try:
+        return _alone[checker, type(value), value.shape, value.dtype]
+    except Exception:
+        # Not known; or what is asked for is missing, raises, or has no hash.
+        pass
+    key = (checker, *(key_of(value, checker) or (None,)))
+    plain = key[1] is None or not _is_hashable(key)
+    known = None if plain else _alone.get(key)
+    if known is None:
+        known = bool(close_all(checker.match(value, "value", (EMPTY,), Trial())))
+        if not plain:
+            if len(_alone) >= _MAX_ALONE:
+                _alone.clear()
+            _alone[key] = known
+    return known
 
 
 def _is_hashable(key: Any) -> bool:
