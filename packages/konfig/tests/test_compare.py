@@ -113,6 +113,47 @@ def test_equal_configs_have_no_difference(cfg):
     assert (len(found), str(found)) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "expected", "overrides"),
+    [
+        (["a", "b"], ["c", "a", "b"], ["+ l[0]: 'c'"], 1),
+        (["a", "b", "c"], ["b", "c"], ["- l[0]: 'a'"], 1),
+        (("a", "b"), ("c", "a", "b"), ["+ l[0]: 'c'"], 1),
+        (["a"], ["a", "b"], ["+ l[1]: 'b'"], 1),
+        (["a", "b", "c"], ["a"], ["- l[1]: 'b'", "- l[2]: 'c'"], 2),
+        (["a", "b"], ["a", "c"], ["~ l[1]: 'b' → 'c'"], 1),
+        (
+            [{"n": 1}, T.SimpleNamespace(x=1)],
+            [T.SimpleNamespace(y=0), {"n": 1}, T.SimpleNamespace(x=2)],
+            ["+ l[0]: types.SimpleNamespace(y=0)", "~ l[2].x: 1 → 2"],
+            1,
+        ),
+        (
+            [["a", "b"], "z"],
+            ["y", ["c", "a", "b"], "z"],
+            ["+ l[0]: 'y'", "+ l[1][0]: 'c'"],
+            1,
+        ),
+    ],
+)
+def test_items_that_come_and_go_do_not_change_the_others(old, new, expected, overrides):
+    first, second = ConfigDict(l=old, rest=1), ConfigDict(l=new, rest=1)
+    found = konfig.diff(first, second)
+    assert str(found).splitlines() == expected
+    assert len(found.as_overrides()) == overrides
+    assert konfig.apply(first, found) == second
+
+
+def test_a_list_with_moved_items_keeps_its_references():
+    first = ConfigDict(a=1, l=[1, 2])
+    second = ConfigDict(a=1, l=[0, 1, 2])
+    second.l[0] = second.ref.a
+    changed = konfig.apply(first, konfig.diff(first, second))
+    assert changed == second
+    changed.a = 7
+    assert list(changed.l) == [7, 1, 2]
+
+
 def test_differences_are_told_by_kind_and_path(cfg):
     other = konfig.deepcopy(cfg)
     other.steps = 10.0

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from konfig._access import get_path
+from konfig._align import aligned
 from konfig._compare import Comparison
 from konfig._const import dotted
 from konfig._copy import deepcopy
@@ -56,11 +57,13 @@ class Entry:
 class Diff:
     """The differences in the order of the second config; false when there are none."""
 
-    __slots__ = ("_new", "entries")
+    __slots__ = ("_moved", "_new", "entries")
 
-    def __init__(self, entries: Iterable[Entry], new: Any):
+    def __init__(self, entries: Iterable[Entry], new: Any, moved: Iterable[Parts] = ()):
         self.entries = tuple(entries)
         self._new = new
+        # Lists in which items stand at other positions than before.
+        self._moved = tuple(moved)
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
@@ -89,9 +92,18 @@ class Diff:
         """
         if any(not entry.path for entry in self.entries):
             raise ConfigValueError("the configs differ as a whole, no field alone")
-        removed = [entry for entry in self.entries if entry.kind == "removed"]
-        others = [entry for entry in self.entries if entry.kind != "removed"]
-        texts = [self._override(entry) for entry in others]
+        lists = [parts for parts in self._moved if not _below(parts, self._moved)]
+        kept = [
+            entry
+            for entry in self.entries
+            if not lists or not _below(parse(entry.path), lists)
+        ]
+        removed = [entry for entry in kept if entry.kind == "removed"]
+        texts = [self._override(entry) for entry in kept if entry.kind != "removed"]
+        # No override moves an item: such a list is written as a whole.
+        for parts in lists:
+            value = encode_part(get_path(self._new, parts), self._new)
+            texts.append(f"{format_path(parts)}:=json::{value}")
         # From the end, so that no position moves before its turn.
         return texts + [f"{entry.path}:del" for entry in reversed(removed)]
 
@@ -130,8 +142,9 @@ class Diff:
 def diff(a: Any, b: Any, *, ignore: str | Iterable[str] = ()) -> Diff:
     """What has to change in `a` to become `b`.
 
-    References are compared as written, by what they read from. Items of lists are
-    compared position by position. A call of another target is one entry.
+    References are compared as written, by what they read from. An item that came into
+    a list or left it is one entry: added items have their new positions, removed ones
+    their old. A call of another target is one entry.
 
     Args:
       a: A config value.
@@ -141,7 +154,7 @@ def diff(a: Any, b: Any, *, ignore: str | Iterable[str] = ()) -> Diff:
     patterns = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     search = _Search(a, b, [parse(pattern, glob=True) for pattern in patterns])
     search.compare(a, b, (), None)
-    return Diff(search.entries, b)
+    return Diff(search.entries, b, search.moved)
 
 
 def apply(cfg: Any, changes: Diff) -> Any:
@@ -159,6 +172,7 @@ def apply(cfg: Any, changes: Diff) -> Any:
 class _Search:
     def __init__(self, a: Any, b: Any, ignore: list[Parts]):
         self.entries: list[Entry] = []
+        self.moved: list[Parts] = []
         self._comparison = Comparison(a, b)
         self._ignore = ignore
         self._seen: set[tuple[int, int]] = set()
@@ -173,9 +187,7 @@ class _Search:
         elif isinstance(old, Node) and isinstance(new, Node):
             self._nodes(old, new, parts, origin)
         elif _both(old, new, list) or _both(old, new, tuple):
-            for index in range(max(len(old), len(new))):
-                below = (*parts, index)
-                self.compare(_item(old, index), _item(new, index), below, origin)
+            self._items(old, new, parts, origin)
         elif isinstance(old, Lazy) or isinstance(new, Lazy):
             if not self._comparison.equal(old, new):
                 self._enter(parts, "ref_changed", old, new, origin)
@@ -197,6 +209,20 @@ class _Search:
             if key != TARGET:
                 found = before.get(key, _MISSING), after.get(key, _MISSING)
                 self.compare(*found, (*parts, key), where(new, key))
+
+    def _items(self, old: Any, new: Any, parts: Parts, origin: str | None) -> None:
+        pairs = aligned(old, new) if parts else None
+        if pairs is None:
+            for index in range(max(len(old), len(new))):
+                below = (*parts, index)
+                self.compare(_item(old, index), _item(new, index), below, origin)
+            return
+        self.moved.append(parts)
+        for before, after in pairs:
+            one = _MISSING if before is None else _item(old, before)
+            other = _MISSING if after is None else _item(new, after)
+            below = (*parts, before if after is None else after)
+            self.compare(one, other, below, origin)
 
     def _enter(
         self, parts: Parts, kind: str, old: Any, new: Any, origin: str | None
@@ -221,6 +247,13 @@ def _item(items: Any, index: int) -> Any:
         return _MISSING
     kind: Any = list if isinstance(items, list) else tuple
     return kind.__getitem__(items, index)
+
+
+def _below(parts: Parts, owners: Iterable[Parts]) -> bool:
+    """Whether a path leads into one of some containers."""
+    return any(
+        len(parts) > len(owner) and parts[: len(owner)] == owner for owner in owners
+    )
 
 
 def _type(value: Any) -> Any:
