@@ -257,7 +257,7 @@ def test_memory_of_texts_is_bounded_and_forgets_the_oldest():
     first = parse("memory.first")
     for i in range(5000):
         parse(f"memory.n{i}")
-    assert len(PLAIN_PATHS) == 4096
+    assert 3072 <= len(PLAIN_PATHS) <= 4096
     assert "memory.first" not in PLAIN_PATHS
     assert parse("memory.first") == first
     last = parse("memory.n4999")

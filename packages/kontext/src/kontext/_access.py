@@ -9,7 +9,7 @@ from kontext._format import format_parts
 from kontext._match import matches
 from kontext._nodes import read_part, read_part_or_method
 from kontext._parts import MISSING
-from kontext._path import PLAIN_PATHS, Path, PathLike, as_path, single_place
+from kontext._path import KNOWN_PARTS, Path, PathLike, as_path, parts_of, single_place
 from kontext._read import lookup_error, read
 
 
@@ -39,14 +39,15 @@ def get_by_path(
       PathTypeError: If `path` is no path, or has wildcards.
     """
     # The two usual kinds of path first: this function is called in inner loops.
-    if type(path) is str:
-        parts = PLAIN_PATHS[path].parts
-    elif type(path) is Path:
+    if type(path) is Path:
         parts = path.parts
-    elif path is None:
-        return None if default is MISSING or default is ... else default
     else:
-        parts = single_place(path).parts
+        try:
+            parts = KNOWN_PARTS[path]
+        except (KeyError, TypeError):
+            if path is None:
+                return None if default is MISSING or default is ... else default
+            parts = parts_of(path)
     node = obj
     try:
         # Plain dicts need no call; `read` knows what else there is.

@@ -121,15 +121,13 @@ class _Search(NamedTuple):
         self, parts: Parts, parent: Any, node: Any, rest: Parts
     ) -> None:
         """Finds `rest` at a node and at every node below it."""
+        if type(node) is dict and len(rest) == 1 and _is_plain_name(rest[0]):
+            self.collect_named(parts, node, rest)
+            return
         below = children(node)
         wanted = rest[0] if rest else None
         if type(node) is dict and type(wanted) is str and wanted in node:
-            # By far the most frequent step, as in `**.bias`.
-            here, value = (*parts, wanted), node[wanted]
-            if len(rest) == 1:
-                self.found.append(Match(here, node, value))
-            else:
-                self.collect(here, node, value, rest[1:])
+            self.collect((*parts, wanted), node, node[wanted], rest[1:])
         elif not rest or (below is not None and _may_store(node, wanted)):
             # What a node computes is no place of the tree: `**.T` finds no transpose.
             self.collect(parts, parent, node, rest)
@@ -139,6 +137,28 @@ class _Search(NamedTuple):
             part = key if type(key) is str else legal_part(key)
             if part is not MISSING:
                 self.collect_subtree((*parts, part), node, value, rest)
+
+    def collect_named(self, parts: Parts, node: dict[Any, Any], rest: Parts) -> None:
+        """The same for one name at a plain dict: the hot loop of `**.bias`."""
+        name = rest[0]
+        if name in node:
+            self.found.append(Match((*parts, name), node, node[name]))
+        for key, value in node.items():
+            cls = type(value)
+            if cls in PLAIN_LEAVES:
+                continue
+            part = key if type(key) is str else legal_part(key)
+            if part is MISSING:
+                continue
+            if cls is dict:
+                self.collect_named((*parts, part), value, rest)
+            else:
+                self.collect_subtree((*parts, part), node, value, rest)
+
+
+def _is_plain_name(part: Part) -> bool:
+    """Whether only the key of this very text is meant, not an index of the text."""
+    return type(part) is str and twin_part(part) is None
 
 
 def _may_store(node: Any, part: Part) -> bool:

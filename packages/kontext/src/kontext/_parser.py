@@ -24,10 +24,17 @@ def parse_parts(text: str, *, glob: bool) -> Parts:
 
 def _names_and_indices(text: str) -> Parts | None:
     """The parts of what most texts are, such as `a.b[0].c`; `None` for others."""
+    segments = text.split(".")
+    if "[" not in text:
+        # Most texts are names alone, and the loop over them is not one of Python.
+        return tuple(segments) if all(map(str.isidentifier, segments)) else None
     parts: list[Part] = []
-    for segment in text.split("."):
+    for segment in segments:
+        if segment.isidentifier():
+            parts.append(segment)
+            continue
         name, *indices = segment.split("[")
-        if not name.isidentifier():
+        if not indices or not name.isidentifier():
             return None
         parts.append(name)
         for index in indices:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import total_ordering
+from itertools import islice
 from typing import Any, ClassVar, TypeAlias, overload
 
 from kontext._errors import PathTypeError
@@ -261,7 +262,7 @@ _MAX_TEXTS = 4096
 
 
 class _Parsed(dict[str, Path]):
-    """The paths of texts, remembered; the text that was parsed first goes first.
+    """The paths of texts, remembered; those that were parsed first go first.
 
     A dict, because finding what is known is then no call at all.
     """
@@ -271,20 +272,35 @@ class _Parsed(dict[str, Path]):
         self._cls = cls
 
     def __missing__(self, text: str) -> Path:
-        path = self._cls(*parse_parts(text, glob=self._cls._glob))
-        while len(self) >= _MAX_TEXTS:
+        # What the parser gives is of exact types; see `normalize_parts`.
+        path = object.__new__(self._cls)
+        _set_parts(path, parse_parts(text, glob=self._cls._glob))
+        _set_text(path, None)
+        if len(self) >= _MAX_TEXTS:
             self._forget_first()
         # Whichever thread comes first: all get the same object.
         return self.setdefault(str.__str__(text), path)
 
     def _forget_first(self) -> None:
+        """Forgets the texts that were parsed first, many at once.
+
+        One at a time, a dict would look through the gaps that are left each time.
+        """
         try:
-            self.pop(next(iter(self)), None)
-        except (RuntimeError, StopIteration):  # another thread was here
+            for text in list(islice(self, _MAX_TEXTS // 4)):
+                self.pop(text, None)
+        except RuntimeError:  # another thread was here
             pass
 
 
+# A path refuses to be changed; its slots themselves are what fills a new one.
+_set_parts, _set_text = vars(Path)["parts"].__set__, vars(Path)["_text"].__set__
+
+
 PLAIN_PATHS = _Parsed(Path)
+# The parts of texts that `parts_of` has seen. A plain dict, which Python reads quicker
+# than one of a class of its own.
+KNOWN_PARTS: dict[Any, Parts] = {}
 _GLOB_PATHS = _Parsed(GlobPath)
 
 
@@ -337,3 +353,18 @@ def single_place(path: Any) -> Path:
             "  kontext.get_all reads all of them"
         )
     return place
+
+
+def parts_of(path: Any) -> Parts:
+    """The parts of what names one place; those of a text are remembered.
+
+    Raises:
+      PathSyntaxError: If the text is not a path.
+      PathTypeError: If the value is no path at all, or has wildcards.
+    """
+    parts = single_place(path).parts
+    if type(path) is str:
+        if len(KNOWN_PARTS) >= _MAX_TEXTS:
+            KNOWN_PARTS.clear()
+        KNOWN_PARTS[path] = parts
+    return parts
