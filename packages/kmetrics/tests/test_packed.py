@@ -140,3 +140,35 @@ def test_merging_and_computing_packed_states_compiles_nothing():
     with jax.no_tracing():
         total = COLLECTION.merge(total, GET_STATES(batch(1, 2, 7)))
         assert COLLECTION.compute(total)["mean"] == pytest.approx(37 / 12)
+
+
+def test_states_of_any_kind_start_a_scan_from_their_specs():
+    collection = kmetrics.Collection(
+        {
+            "counts": Counts(values="x"),
+            "grouped": kmetrics.Grouped(
+                metric=kmetrics.MaxError(preds="x", targets="zero"), by="id", groups=2
+            ),
+            "tree": kmetrics.TreeMap(metric=kmetrics.Mean(values="two")),
+        }
+    )
+
+    def get_states(x):
+        zero = jnp.zeros(2)
+        return collection.get_states(
+            {"x": x, "zero": zero, "id": jnp.arange(2), "two": {"a": x, "b": zero}}
+        )
+
+    @jax.jit
+    def run(rows):
+        start = collection.empty_like(jax.eval_shape(get_states, rows[0]))
+
+        def step(states, row):
+            return collection.merge(states, get_states(row)), None
+
+        return jax.lax.scan(step, start, rows)[0]
+
+    values = collection.compute(run(jnp.float32([[1, 5], [3, 4]])))
+    assert values["counts"].tolist() == [1, 3]
+    assert (values["grouped/0"], values["grouped/1"]) == (3, 5)
+    assert (values["tree/a"], values["tree/b"]) == (3.25, 0)

@@ -5,6 +5,7 @@ import pytest
 
 import kmetrics
 from kmetrics import Accuracy, AverageState, Mean
+from kmetrics._student import t_quantile
 from kmetrics.slices import Grouped
 from kmetrics.uncertainty import Bootstrap, BootstrapState, WithCi, poisson_weights
 
@@ -108,15 +109,47 @@ def test_the_wilson_interval_of_seven_in_ten():
     assert np.isnan(metric.empty().compute()["lo"])
 
 
+def test_the_bootstrap_of_a_loss_leaves_out_replicates_without_any_example():
+    x = np.float32([1, 3])
+    loss = kmetrics.losses.L1(preds="x", targets="zero", weight=0.5)
+    context = {"x": x, "zero": np.zeros(2, np.float32), "id": np.arange(2)}
+    metric = Bootstrap(metric=loss, ids="id", n=40)
+    got = metric(context)
+    times = np.asarray(poisson_weights(0, jnp.arange(2), 40))
+    drawn = times[times.sum(1) > 0]
+    assert len(drawn) < 40
+    expected = 0.5 * (drawn * x).sum(1) / drawn.sum(1)
+    assert (got["value"], got["lo"]) == (1.0, pytest.approx(expected.min()))
+    assert got["sd"] == pytest.approx(expected.std(ddof=1), rel=1e-6)
+
+
+def test_the_interval_of_a_mean_worked_by_hand():
+    metric = WithCi(metric=kmetrics.Std(values="x"), method="t")
+    # Mean 2, deviation 1 / sqrt(2) of the mean; t of one degree is tan(0.475 pi).
+    got = metric({"x": np.float32([1, 3])})
+    half = np.tan(0.475 * np.pi)
+    assert (got["value"], got["hi"]) == (2.0, pytest.approx(2 + half))
+    parts = [metric.get_state(values=np.float32([x])) for x in (1, 3)]
+    assert (metric.empty() | parts[0] | parts[1]).compute() == pytest.approx(got)
+    one = parts[0].compute()
+    assert one["value"] == 1.0 and np.isnan(one["lo"]) and np.isnan(one["hi"])
+    assert np.isnan(metric.empty().compute()["value"])
+
+
+@pytest.mark.parametrize("df", [1, 2, 4.5, 30, 1e4, 1e9])
+def test_quantiles_of_the_t_distribution(df):
+    stats = pytest.importorskip("scipy.stats", reason="scipy is the reference")
+    for p in (0.55, 0.9, 0.975, 0.9999):
+        assert t_quantile(p, df) == pytest.approx(stats.t.ppf(p, df), rel=1e-7)
+
+
 def test_wrong_options_are_refused():
-    with pytest.raises(ValueError, match="method='t' is not known"):
-        WithCi(metric=Mean(), method="t")
+    with pytest.raises(ValueError, match="method='beta' is not known"):
+        WithCi(metric=Mean(), method="beta")
     with pytest.raises(ValueError, match=r"ci must be in \(0, 1\)"):
         Bootstrap(metric=Mean(), ci=95)
     with pytest.raises(ValueError, match="n must be 1 or more"):
         Bootstrap(metric=Mean(), n=0)
-    with pytest.raises(TypeError, match="a loss without examples is 0"):
-        Bootstrap(metric=kmetrics.losses.L2())
     with pytest.raises(TypeError, match=r"Std makes MomentsState\nuse Bootstrap"):
         WithCi(metric=kmetrics.Std()).get_state(values=VALUES)
 

@@ -197,6 +197,35 @@ CASES |= {
 }
 
 
+# Over time the order of the batches matters, and a batch is not a part of another.
+CASES |= {
+    name: (
+        getattr(kmetrics, name)(metric=kmetrics.Mean(), **options),
+        batches(values=(2,)),
+        {"splits": False, "in_order": name.endswith("OverTime")},
+    )
+    for name, options in {
+        "Ema": {"decay": 0.5},
+        "Last": {},
+        "MaxOverTime": {},
+        "MinOverTime": {},
+    }.items()
+}
+CASES["every"] = (
+    kmetrics.Every(metric=kmetrics.Mean(), n=2),
+    [{**b, "step": np.int32(i)} for i, b in enumerate(batches(values=(2,)))],
+    {"splits": False},
+)
+CASES["t"] = (
+    kmetrics.WithCi(metric=kmetrics.Std(), method="t"),
+    batches(values=()),
+)
+CASES["bootstrap_loss"] = (
+    kmetrics.Bootstrap(metric=losses.L2(), n=5),
+    batches(preds=(), targets=(), ids=()),
+)
+
+
 def test_every_shipped_metric_and_loss_is_among_the_cases():
     assert all(getattr(kmetrics, module) for module in kmetrics._MODULES)
     tested = {type(metric).__name__ for metric, *_ in CASES.values()}

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         curves,
         image,
         losses,
+        over_time,
         ranking,
         regression,
         slices,
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     )
     from kmetrics.curves import AveragePrecision, RocAuc
     from kmetrics.image import Psnr, Ssim
+    from kmetrics.over_time import Ema, Every, Last, MaxOverTime, MinOverTime
     from kmetrics.ranking import MapAtK, Mrr, Ndcg, RecallAtK
     from kmetrics.regression import (
         R2,
@@ -165,15 +167,19 @@ __all__ = [
     "ChrF",
     "CohenKappa",
     "ConfusionMatrix",
+    "Ema",
+    "Every",
     "ExactMatch",
     "ExplainedVariance",
     "FBeta",
     "Grouped",
     "JointAccuracy",
+    "Last",
     "LogLoss",
     "MapAtK",
     "MatthewsCorrelation",
     "MaxError",
+    "MaxOverTime",
     "Mean",
     "MeanAbsoluteError",
     "MeanAbsolutePercentageError",
@@ -181,6 +187,7 @@ __all__ = [
     "MeanSquaredError",
     "MeanSquaredLogError",
     "MedianAbsoluteError",
+    "MinOverTime",
     "Mrr",
     "Ndcg",
     "Norm",
@@ -215,6 +222,7 @@ __all__ = [
     "curves",
     "image",
     "losses",
+    "over_time",
     "ranking",
     "regression",
     "slices",
@@ -276,6 +284,7 @@ _EXPORTS = {
     "text": "Bleu Cer ChrF ExactMatch RougeL RougeN Wer",
     "tokens": "BitsPerByte TokenAccuracy",
     "ranking": "MapAtK Mrr Ndcg RecallAtK",
+    "over_time": "Ema Every Last MaxOverTime MinOverTime",
 }
 _HOME = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 _MODULES = (
@@ -285,6 +294,7 @@ _MODULES = (
     "curves",
     "image",
     "losses",
+    "over_time",
     "ranking",
     "regression",
     "slices",

@@ -17,7 +17,7 @@ from kmetrics._distributed import gather_processes, reduce_over_axis
 from kmetrics._errors import NameCollisionError
 from kmetrics._fetch import fetch
 from kmetrics._loss import Loss
-from kmetrics._metric import Metric
+from kmetrics._metric import Metric, as_zeros, like_nothing
 from kmetrics._names import flatten_names
 from kmetrics._numerics import is_traced
 from kmetrics._packed import States, joined, merge_packed, packed, unpacked, without
@@ -143,6 +143,19 @@ class Collection:
             with _note(f"metric {name}"):
                 states[name] = metric.empty()
         return packed(states)
+
+    def empty_like(self, states: Mapping[str, Any]) -> States:
+        """The states of no data with the structure of `states`, as a carry of a scan.
+
+        Unlike `empty` it works for every metric, also where the shapes depend on the
+        data.
+
+        Args:
+          states: states of one batch, of arrays or of `jax.ShapeDtypeStruct` such as
+            `jax.eval_shape` gives.
+        """
+        concrete = as_zeros(unpacked(states))
+        return packed({name: like_nothing(concrete[name]) for name in concrete})
 
     def merge(self, a: Mapping[str, Any], b: Mapping[str, Any]) -> States:
         """The states of the data of both, in one compiled call.

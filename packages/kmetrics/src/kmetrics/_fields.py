@@ -98,7 +98,9 @@ class Extreme:
         self._pick = pick[largest, nan]
 
     def store(self, leaf: Any) -> Any:
-        return leaf if isinstance(leaf, (jax.Array, np.ndarray)) else jnp.asarray(leaf)
+        # Specs come from jax.eval_shape.
+        arrays = jax.Array, np.ndarray, jax.ShapeDtypeStruct
+        return leaf if isinstance(leaf, arrays) else jnp.asarray(leaf)
 
     def merge(self, a: Any, b: Any) -> Any:
         _check_shapes(a, b)

@@ -8,6 +8,9 @@ import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
+import jax
+import numpy as np
+
 import kontext
 from kmetrics._errors import MaskNotAcceptedError, StateDefinitionError
 from kmetrics._freeze import freeze
@@ -89,6 +92,15 @@ class Metric:
             )
         return self.State.empty().with_parent(self)
 
+    def empty_like(self, state: Any) -> Any:
+        """The state of no data with the structure of `state`, as a carry of a scan.
+
+        Args:
+          state: a state of this metric, of arrays or of `jax.ShapeDtypeStruct` such as
+            `jax.eval_shape` gives.
+        """
+        return like_nothing(state)
+
     def merge_leaves(self, states: Sequence[Any]) -> Any:
         """The state of all leaves of a tree, from the states of each; see `TreeReduce`.
 
@@ -166,6 +178,22 @@ class Metric:
     def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed."""
         return dataclasses.replace(self, **changes)
+
+
+def like_nothing(state: Any) -> Any:
+    """The empty state with the structure of `state`; of another library as it is."""
+    state = as_zeros(state)
+    return state.empty_like() if isinstance(state, State) else state.empty()
+
+
+def as_zeros(tree: Any) -> Any:
+    """`tree` with numpy zeros for specs of arrays."""
+
+    def concrete(leaf: Any) -> Any:
+        is_spec = isinstance(leaf, jax.ShapeDtypeStruct)
+        return np.zeros(leaf.shape, leaf.dtype) if is_spec else leaf
+
+    return jax.tree.map(concrete, tree)
 
 
 def leads_into(tree: Any, roots: Collection[str] | None) -> bool:

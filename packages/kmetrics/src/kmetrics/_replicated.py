@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from kmetrics._errors import MaskNotAcceptedError, MergeError
 from kmetrics._masks import combine_masks
-from kmetrics._metric import Metric, accepts_mask
+from kmetrics._metric import Metric, accepts_mask, like_nothing
 from kmetrics._register import state
 from kmetrics._state import State
 
@@ -34,6 +34,10 @@ class ReplicatedState(State):
     def adds_up(self) -> bool:
         """Whether the inner states do, and a subclass merges in no other way."""
         return type(self).merge is ReplicatedState.merge and self.states.adds_up
+
+    def empty_like(self) -> Self:
+        """As many states of no data."""
+        return self.replace(states=jax.vmap(like_nothing)(self.states))
 
     def merge(self, other: Self) -> Self:
         """The states of both, place by place."""

@@ -113,6 +113,10 @@ class State:
         """The state of no data."""
         raise NotImplementedError(f"{cls.__name__} does not define empty")
 
+    def empty_like(self) -> Self:
+        """The state of no data with the structure of this one, as a carry of a scan."""
+        return dataclasses.replace(type(self).empty(), _parent=self._parent)
+
     def merge(self, other: Self) -> Self:
         """The state of the data of both."""
         raise NotImplementedError(f"{type(self).__name__} does not define merge")

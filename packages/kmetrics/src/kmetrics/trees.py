@@ -10,7 +10,7 @@ import jax
 
 import kontext
 from kmetrics._errors import MergeError
-from kmetrics._metric import Metric, leads_into, path_texts
+from kmetrics._metric import Metric, leads_into, like_nothing, path_texts
 from kmetrics._register import state
 from kmetrics._state import State
 
@@ -41,6 +41,11 @@ class TreeState(State):
     def empty(cls) -> Self:
         """The state of no data."""
         return cls(states={})
+
+    def empty_like(self) -> Self:
+        """The states of no data of the same leaves."""
+        empty = {name: like_nothing(state) for name, state in self.states.items()}
+        return self.replace(states=empty)
 
     def merge(self, other: Self) -> Self:
         """The states of both, leaf by leaf.

@@ -15,11 +15,13 @@ import numpy as np
 
 import kontext
 from kmetrics._average import AverageState
-from kmetrics._loss import Loss
+from kmetrics._loss_state import LossState
 from kmetrics._metric import Metric
+from kmetrics._moments import MomentsState
 from kmetrics._register import state
 from kmetrics._replicated import ReplicatedState, empty_replicas, replicated
 from kmetrics._state import State
+from kmetrics._student import t_quantile
 
 __all__ = ["Bootstrap", "WithCi"]
 
@@ -34,13 +36,20 @@ class BootstrapState(ReplicatedState):
         Replicates without a value, because no example was drawn, are left out.
         """
         level = getattr(self.parent, "ci", 0.95)
-        value, *drawn = (float(v) for v in self.values())
+        value, *drawn = map(_value_or_nan, self.each())
         values = np.array([v for v in drawn if not math.isnan(v)])
         if not len(values):
             return {"value": value, "lo": math.nan, "hi": math.nan, "sd": math.nan}
         lo, hi = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
         sd = float(values.std(ddof=1)) if len(values) > 1 else math.nan
         return {"value": value, "lo": float(lo), "hi": float(hi), "sd": sd}
+
+
+def _value_or_nan(state: Any) -> float:
+    """The value; NaN for a loss without examples, which itself says 0."""
+    if isinstance(state, LossState) and state.count.numpy() == 0:
+        return math.nan
+    return float(state.compute())
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -52,7 +61,8 @@ class Bootstrap(Metric):
     interval does not depend on the batches.
 
     Attributes:
-      metric: the metric, whose value is one number; its `get_state` takes a `mask`.
+      metric: the metric, or loss, whose value is one number; its `get_state` takes a
+        `mask`.
       ids: path of integers `[b]` or `[b, 1]` that name the examples.
       n: the number of replicates.
       seed: of the resampling.
@@ -60,7 +70,6 @@ class Bootstrap(Metric):
 
     Raises:
       ValueError: `n` or `ci` is out of range.
-      TypeError: `metric` is a loss.
     """
 
     metric: Metric
@@ -74,12 +83,6 @@ class Bootstrap(Metric):
         if self.n < 1:
             raise ValueError(f"Bootstrap: n must be 1 or more\n  got {self.n}")
         _check_level("Bootstrap: ci", self.ci)
-        if isinstance(self.metric, Loss):
-            raise TypeError(
-                "Bootstrap takes a metric, not a loss\n"
-                f"  got {type(self.metric).__name__}; a loss without examples is 0, "
-                "and would count\nuse a metric of the same formula"
-            )
         if getattr(self.metric, "on_empty", "nan") != "nan":
             # So that replicates without any example are told apart.
             quiet = self.metric.replace(on_empty="nan")
@@ -185,40 +188,80 @@ class IntervalState(State):
         return {"value": value, "lo": lo, "hi": hi}
 
 
+@state
+class MeanIntervalState(State):
+    """A `MomentsState`, computed as its mean and the interval of that."""
+
+    moments: MomentsState
+
+    @classmethod
+    def empty(cls) -> MeanIntervalState:
+        """The state of no values."""
+        return cls(moments=MomentsState.empty())
+
+    def merge(self, other: MeanIntervalState) -> MeanIntervalState:
+        """The state of the values of both."""
+        parent = self.merged_parent(other)
+        return self.replace(moments=self.moments.merge(other.moments), _parent=parent)
+
+    def compute(self) -> dict[str, float]:
+        """The mean, and the ends of its interval: NaN with fewer than two values."""
+        own = jax.device_get((self.moments.count, self.moments.mean))
+        count, mean = (float(pair.numpy()) for pair in own)
+        value = mean if count > 0 else self.empty_value()
+        if count <= 1:
+            return {"value": value, "lo": math.nan, "hi": math.nan}
+        deviations = float(jax.device_get(self.moments.deviations).numpy())
+        error = math.sqrt(max(deviations, 0.0) / (count - 1) / count)
+        half = t_quantile((1 + self.parent.level) / 2, count - 1) * error
+        return {"value": value, "lo": mean - half, "hi": mean + half}
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class WithCi(Metric):
-    """A share, such as an accuracy, with an interval from a formula.
+    """A share, such as an accuracy, or a mean, with an interval from a formula.
 
     Computes `value`, `lo` and `hi`. Every example counts as one independent draw, so
     masks have to select, not to weigh.
 
     Reference: E. B. Wilson, Probable inference, the law of succession, and statistical
-    inference (1927).
+    inference (1927); for the mean Student, The probable error of a mean (1908).
 
     Attributes:
-      metric: a metric that averages values of 0 and 1.
-      method: "wilson", which stays in [0, 1] and suits few examples; or "normal".
-      level: the probability that the interval covers the true share, in (0, 1).
+      metric: a metric that averages values of 0 and 1; for "t" one whose state is a
+        `MomentsState`, such as `Std`, of which the mean is computed.
+      method: of a share "wilson", which stays in [0, 1] and suits few examples, or
+        "normal"; of a mean "t".
+      level: the probability that the interval covers the true value, in (0, 1).
 
     Raises:
       ValueError: an option is not known.
-      TypeError: at the first use: the state of `metric` is no `AverageState`.
+      TypeError: at the first use: `metric` makes states of another kind.
     """
 
     metric: Metric
-    method: Literal["wilson", "normal"] = "wilson"
+    method: Literal["wilson", "normal", "t"] = "wilson"
     level: float = 0.95
-
-    State = IntervalState
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_level("WithCi: level", self.level)
-        if self.method not in _INTERVALS:
+        methods = (*_INTERVALS, "t")
+        if self.method not in methods:
             raise ValueError(
                 f"WithCi: method={self.method!r} is not known\n"
-                f"use one of {', '.join(map(repr, _INTERVALS))}"
+                f"use one of {', '.join(map(repr, methods))}"
             )
+
+    @property
+    def on_empty(self) -> Any:
+        """That of the metric."""
+        return getattr(self.metric, "on_empty", "nan")
+
+    def empty(self) -> Any:
+        """The state of no data."""
+        kind = MeanIntervalState if self.method == "t" else IntervalState
+        return kind.empty().with_parent(self)
 
     def __kontext_keys__(self) -> dict[str, Any]:
         return kontext.forward_keys(self.metric)
@@ -248,13 +291,20 @@ class WithCi(Metric):
         return self._with_interval(inner)
 
     def _with_interval(self, inner: Any) -> Any:
-        if not isinstance(inner, AverageState):
-            raise TypeError(
-                f"WithCi needs a metric that averages values of 0 and 1\n"
-                f"  {type(self.metric).__name__} makes {type(inner).__name__}\n"
-                "use Bootstrap"
-            )
-        return IntervalState(average=inner).with_parent(self)
+        if self.method == "t" and isinstance(inner, MomentsState):
+            return MeanIntervalState(moments=inner).with_parent(self)
+        if self.method != "t" and isinstance(inner, AverageState):
+            return IntervalState(average=inner).with_parent(self)
+        wanted = (
+            "whose states are MomentsState, such as Std"
+            if self.method == "t"
+            else "that averages values of 0 and 1"
+        )
+        raise TypeError(
+            f"WithCi: method={self.method!r} needs a metric {wanted}\n"
+            f"  {type(self.metric).__name__} makes {type(inner).__name__}\n"
+            "use Bootstrap"
+        )
 
 
 def _wilson(share: float, count: float, level: float) -> tuple[float, float]:

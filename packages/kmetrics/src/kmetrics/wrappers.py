@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import warnings
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Self
+
+import numpy as np
 
 import kontext
-from kmetrics._metric import Metric, path_texts
-from kmetrics._state import EmptyState
+from kmetrics._metric import Metric, like_nothing, path_texts
+from kmetrics._numerics import add_pairs, to_pair, zero_pair
+from kmetrics._register import state
+from kmetrics._state import EmptyState, State
 
 __all__ = ["MissingKeyWarning", "SkipIfMissing"]
 
@@ -18,13 +23,62 @@ class MissingKeyWarning(UserWarning):
     """A metric was skipped because the context lacks one of its inputs."""
 
 
+@state
+class SkipState(State):
+    """The state of the batches that were not skipped, and how many were.
+
+    Attributes:
+      kept: a state; an `EmptyState` if all were skipped.
+      skipped: scalar `Pair`.
+    """
+
+    kept: Any
+    skipped: Any
+
+    @property
+    def num_skipped(self) -> int:
+        """How many batches were skipped."""
+        return int(self.skipped.numpy())
+
+    @property
+    def merges_on_device(self) -> bool:
+        """Whether the state of the metric does."""
+        return bool(getattr(self.kept, "merges_on_device", False))
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the state of the metric does."""
+        return bool(getattr(self.kept, "adds_up", False))
+
+    def empty_like(self) -> Self:
+        """The state of no data with the shapes of this one."""
+        return self.replace(kept=like_nothing(self.kept), skipped=zero_pair())
+
+    def merge(self, other: Self) -> Self:
+        """The state of the batches of both."""
+        parent = self.merged_parent(other)
+        none_here = isinstance(self.kept, EmptyState)
+        none_there = isinstance(other.kept, EmptyState)
+        if none_here or none_there:
+            kept = other.kept if none_here else self.kept
+        else:
+            kept = self.kept.merge(other.kept)
+        skipped = add_pairs(self.skipped, other.skipped)
+        return self.replace(kept=kept, skipped=skipped, _parent=parent)
+
+    def compute(self) -> Any:
+        """The value of the metric; nothing if all batches were skipped."""
+        return self.kept.compute()
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SkipIfMissing(Metric):
     """`metric`, unless the context lacks one of its inputs.
 
-    Then it gives an `EmptyState`, which merges with everything and computes nothing,
-    and a `MissingKeyWarning`. Only absence in the context skips; an error inside of
-    the metric, a KeyError included, is an error.
+    Then it gives a state without data, and once a `MissingKeyWarning`; if all batches
+    were skipped it computes nothing. `num_skipped` of the state tells how many were.
+    Only absence in the context skips; an error inside of the metric, a KeyError
+    included, is an error.
 
     Attributes:
       metric: the metric.
@@ -55,16 +109,19 @@ class SkipIfMissing(Metric):
         return self.metric.keypaths()
 
     def signature(self) -> Any:
-        """That of the metric: a state does not tell whether batches were skipped."""
-        return self.metric.signature()
+        """That of the metric: which keys may be absent is no matter of the states."""
+        return type(self), self.metric.signature()
 
     def empty(self) -> Any:
         """The state of no data."""
-        return self.metric.empty()
+        return self._kept(self.metric.empty())
 
     def get_state(self, **inputs: Any) -> Any:
         """The state of one batch."""
-        return self.metric.get_state(**inputs)
+        return self._kept(self.metric.get_state(**inputs))
+
+    def _kept(self, inner: Any) -> Any:
+        return SkipState(kept=inner, skipped=zero_pair()).with_parent(self)
 
     def get_state_from_context(
         self,
@@ -73,22 +130,22 @@ class SkipIfMissing(Metric):
         mask: Any | None = None,
         example_roots: Collection[str] | None = None,
     ) -> Any:
-        """The state of one batch, or an `EmptyState` if an input is absent.
+        """The state of one batch, or one of no data if an input is absent.
 
         Args, errors: as for `Metric.get_state_from_context`.
         """
         absent = self._absent(context)
         if absent:
-            warnings.warn(
+            _warn_once(
                 f"{type(self.metric).__name__} is skipped: the context has no "
-                f"{', '.join(absent)}",
-                MissingKeyWarning,
-                stacklevel=2,
+                f"{', '.join(absent)}"
             )
-            return EmptyState()
-        return self.metric.get_state_from_context(
+            state = SkipState(kept=EmptyState(), skipped=to_pair(np.float64(1)))
+            return state.with_parent(self)
+        inner = self.metric.get_state_from_context(
             context, mask=mask, example_roots=example_roots
         )
+        return self._kept(inner)
 
     def _absent(self, context: Any) -> list[str]:
         required = kontext.required_keys(self.metric)
@@ -100,3 +157,9 @@ class SkipIfMissing(Metric):
             for text in path_texts(tree)
             if text in read and not kontext.has(context, text)
         ]
+
+
+# Once, not at every batch, also where a program shows all warnings.
+@functools.lru_cache(maxsize=1024)
+def _warn_once(text: str) -> None:
+    warnings.warn(text, MissingKeyWarning, stacklevel=2)

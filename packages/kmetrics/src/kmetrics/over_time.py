@@ -1,0 +1,353 @@
+"""Metrics over the course of a run: at some steps, smoothed, the latest, the extreme.
+
+Here the batches are a series, and states are merged in its order.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection
+from typing import Any, Self
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import kontext
+from kmetrics._auto import AutoState
+from kmetrics._errors import HostOnlyError
+from kmetrics._fields import max_field, min_field
+from kmetrics._metric import Metric
+from kmetrics._numerics import Pair, is_traced, scale_pair
+from kmetrics._register import state
+from kmetrics._state import EmptyState, State
+
+__all__ = ["Ema", "Every", "Last", "MaxOverTime", "MinOverTime"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Around(Metric):
+    """A metric whose states are made from those of another one."""
+
+    metric: Metric
+
+    def __kontext_keys__(self) -> dict[str, Any]:
+        return kontext.forward_keys(self.metric)
+
+    def keypaths(self) -> tuple[str, ...]:
+        """The paths that the metric reads."""
+        return self.metric.keypaths()
+
+    @property
+    def on_empty(self) -> Any:
+        """That of the metric."""
+        return getattr(self.metric, "on_empty", "nan")
+
+    def get_state(self, **inputs: Any) -> Any:
+        """The state of one batch."""
+        return self._around(self.metric.get_state(**inputs))
+
+    def get_state_from_context(
+        self,
+        context: Any,
+        *,
+        mask: Any | None = None,
+        example_roots: Collection[str] | None = None,
+    ) -> Any:
+        """The state of one batch.
+
+        Args, errors: as for `Metric.get_state_from_context`.
+        """
+        inner = self.metric.get_state_from_context(
+            context, mask=mask, example_roots=example_roots
+        )
+        return self._around(inner).with_parent(self)
+
+    def _around(self, inner: Any) -> Any:
+        raise NotImplementedError
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Every(Metric):
+    """`metric` on the batches of every `n`-th step alone: 0, n, 2n, ...
+
+    Under jit the other steps cost next to nothing: they take the branch that gives an
+    empty state.
+
+    Attributes:
+      metric: the metric.
+      n: the number of steps.
+      step: path of the step, an integer.
+
+    Raises:
+      ValueError: `n` is not 1 or more.
+    """
+
+    metric: Metric
+    n: int
+    step: kontext.Key = "step"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n < 1:
+            raise ValueError(f"Every: n must be 1 or more\n  got {self.n}")
+
+    def __kontext_keys__(self) -> dict[str, Any]:
+        return {**kontext.forward_keys(self.metric), "step": self.step}
+
+    def keypaths(self) -> tuple[str, ...]:
+        """The paths that the metric reads, and that of the step."""
+        return tuple(dict.fromkeys([*self.metric.keypaths(), str(self.step)]))
+
+    def signature(self) -> Any:
+        """That of the metric, whose states it makes."""
+        return self.metric.signature()
+
+    def empty(self) -> Any:
+        """The state of no data."""
+        return self.metric.empty()
+
+    def get_state(self, *, step: Any, **inputs: Any) -> Any:
+        """The state of one batch.
+
+        Args:
+          step: an integer.
+          **inputs: the inputs of the metric.
+        """
+        return self._if_due(step, lambda: self.metric.get_state(**inputs))
+
+    def get_state_from_context(
+        self,
+        context: Any,
+        *,
+        mask: Any | None = None,
+        example_roots: Collection[str] | None = None,
+    ) -> Any:
+        """The state of one batch.
+
+        Args, errors: as for `Metric.get_state_from_context`.
+        """
+        step = kontext.resolve_from_keypaths(context, {"step": self.step})["step"]
+        return self._if_due(
+            step,
+            lambda: self.metric.get_state_from_context(
+                context, mask=mask, example_roots=example_roots
+            ),
+        )
+
+    def _if_due(self, step: Any, make: Any) -> Any:
+        if not is_traced(step):
+            return make() if int(step) % self.n == 0 else self.metric.empty()
+        spec = jax.eval_shape(make)
+
+        def skip() -> Any:
+            empty = self.metric.empty_like(spec)
+            return jax.tree.map(lambda x, s: jnp.asarray(x, s.dtype), empty, spec)
+
+        return jax.lax.cond(step % self.n == 0, make, skip)
+
+
+@state
+class EmaState(State):
+    """Sums in which every batch counts less than the one after it.
+
+    Attributes:
+      sums: a state that adds up.
+      factor: float32 scalar, what the batches before these are multiplied by.
+    """
+
+    sums: Any
+    factor: Any
+
+    def merge(self, other: Self) -> Self:
+        """The sums of both, those of `self` as the older ones."""
+        parent = self.merged_parent(other)
+        older = self.sums
+        if jax.tree.leaves(older):
+            older = jax.tree.map(
+                lambda pair: scale_pair(pair, other.factor), older, is_leaf=_is_pair
+            )
+        return self.replace(
+            sums=older.merge(other.sums),
+            factor=jnp.float32(self.factor) * other.factor,
+            _parent=parent,
+        )
+
+    def reduce(self, axis_name: Any) -> Self:
+        """The state of all devices; they hold parts of the same batches."""
+        return self.replace(sums=self.sums.reduce(axis_name))
+
+    def empty_like(self) -> Self:
+        """The state of no data, with the shapes of this one."""
+        return self.replace(sums=self.sums.empty_like(), factor=np.float32(1))
+
+    def compute(self) -> Any:
+        """The value of the metric on the sums."""
+        return self.sums.compute()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Ema(_Around):
+    """`metric` over batches of which the older ones count less and less.
+
+    With each batch that is merged in, all that was there is multiplied by `decay`, sums
+    and counts alike. So the value is that of the metric on weighted examples: nothing
+    has to be corrected at the start, and a large batch counts more than a small one.
+
+    Attributes:
+      metric: a metric, or loss, whose states add up, such as means and tables.
+      decay: what a batch keeps of its weight with the next one, in (0, 1).
+
+    Raises:
+      ValueError: `decay` is out of range.
+      TypeError: at the first use: the states of `metric` do not add up.
+    """
+
+    decay: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.decay < 1:
+            raise ValueError(f"Ema: decay must be in (0, 1)\n  got {self.decay!r}")
+
+    def empty(self) -> Any:
+        """The state of no data."""
+        inner = self.metric.empty()
+        return EmaState(sums=inner, factor=np.float32(1)).with_parent(self)
+
+    def _around(self, inner: Any) -> Any:
+        if not getattr(inner, "adds_up", False):
+            raise TypeError(
+                f"Ema needs a metric whose states add up\n"
+                f"  {type(self.metric).__name__} makes {type(inner).__name__}\n"
+                "use Last, MinOverTime or MaxOverTime"
+            )
+        return EmaState(sums=inner, factor=np.float32(self.decay))
+
+
+@state
+class LastState(State):
+    """The state of the latest batch.
+
+    Attributes:
+      latest: a state; an `EmptyState` before any batch.
+    """
+
+    latest: Any
+
+    @classmethod
+    def empty(cls) -> Self:
+        """The state of no batch."""
+        return cls(latest=EmptyState())
+
+    @property
+    def merges_on_device(self) -> bool:
+        """True: one of the two states is taken as it is."""
+        return True
+
+    def merge(self, other: Self) -> Self:
+        """The later of both, which is `other` if it holds a batch."""
+        parent = self.merged_parent(other)
+        later = self if isinstance(other.latest, EmptyState) else other
+        return later.replace(_parent=parent)
+
+    def reduce(self, axis_name: Any) -> Self:
+        """The state of all devices; they hold parts of the same batch."""
+        return self.replace(latest=self.latest.reduce(axis_name))
+
+    def compute(self) -> Any:
+        """The value on the latest batch; without any what `on_empty` says."""
+        if isinstance(self.latest, EmptyState):
+            return self.empty_value()
+        return self.latest.compute()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Last(_Around):
+    """`metric` on the latest batch alone, also if nothing in it counts.
+
+    Attributes:
+      metric: the metric, or loss.
+    """
+
+    State = LastState
+
+    def _around(self, inner: Any) -> Any:
+        return LastState(latest=inner)
+
+
+@state
+class MinState(AutoState):
+    """The lowest value of a batch, or a tree of these."""
+
+    value: Any = min_field(nan="ignore")
+
+    def compute(self) -> Any:
+        """The value; without any what `on_empty` of the metric says."""
+        return _or_empty(self, np.inf)
+
+
+@state
+class MaxState(AutoState):
+    """The highest value of a batch, or a tree of these."""
+
+    value: Any = max_field(nan="ignore")
+
+    def compute(self) -> Any:
+        """The value; without any what `on_empty` of the metric says."""
+        return _or_empty(self, -np.inf)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Extreme(_Around):
+    def _around(self, inner: Any) -> Any:
+        try:
+            value = inner.compute()
+        except (jax.errors.JAXTypeError, HostOnlyError) as error:
+            error.add_note(
+                f"{type(self).__name__} needs the value of each batch, and under jit "
+                f"{type(inner).__name__} has none\n"
+                "call get_state outside of the jitted function"
+            )
+            raise
+        values = jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), value)
+        kind: Any = self.State
+        return kind(value=values)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MinOverTime(_Extreme):
+    """The lowest value that `metric` has on a batch.
+
+    A batch without a value, which is NaN, does not count. Under jit the value of a
+    batch is computed on the device, which means and losses can do.
+
+    Attributes:
+      metric: the metric, or loss; of several results each has its own extreme.
+    """
+
+    State = MinState
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MaxOverTime(_Extreme):
+    """The highest value that `metric` has on a batch; see `MinOverTime`.
+
+    Attributes:
+      metric: the metric, or loss; of several results each has its own extreme.
+    """
+
+    State = MaxState
+
+
+def _or_empty(state: Any, nothing: float) -> Any:
+    """The values, and where it is `nothing` what the metric says."""
+
+    def of(value: Any) -> Any:
+        return state.empty_value() if np.all(np.asarray(value) == nothing) else value
+
+    return jax.tree.map(of, state.value)
+
+
+def _is_pair(value: Any) -> bool:
+    return type(value) is Pair
