@@ -142,6 +142,8 @@ def test_shared_nodes_are_written_once():
         ('{"a": {"__tuple__": 3}}', "broken '__tuple__'"),
         ('{"a": {"__tuple__": [], "b": 1}}', "does not stand beside"),
         ('{"a": {"__id__": 5}}', "no earlier part"),
+        ('{"a": {"__ref__": {}}}', "broken '__ref__'"),
+        (b" \xc2", "not JSON"),
         ('{"__konfig__": 99}', "update konfig"),
         ('{"a": {"__qualname__": "a:b", "__const__": "a:b"}}', "both"),
         ('{"a": {"__qualname__": "a b"}}', "malformed name"),
@@ -315,3 +317,20 @@ def test_origins_travel_where_that_is_asked_for():
     for broken in ('{"__origin__": 3}', '{"__origin__": {"": 3}}'):
         with pytest.raises(konfig.ConfigValueError):
             konfig.from_json(broken)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        konfig.flatten,
+        ConfigDict.to_dict,
+        konfig.resolve,
+        lambda cfg: konfig.to_json(cfg, lossless=False),
+        lambda cfg: konfig.to_json(cfg, refs="resolve"),
+    ],
+)
+def test_a_reference_to_what_it_stands_in_is_a_circle(use):
+    cfg = konfig.from_json({"a": {"b": {"__ref__": ""}}})
+    assert konfig.from_json(konfig.to_json(cfg)) == cfg
+    with pytest.raises(konfig.ConfigCycleError):
+        use(cfg)

@@ -368,3 +368,16 @@ def test_any_text_is_applied_or_refused_as_an_override(text):
             konfig.apply_overrides(cfg, [override])
         except konfig.OverrideError:
             pass
+
+
+def test_of_several_overrides_all_are_applied_or_none(cfg):
+    before, flags = konfig.to_json(cfg, origins=True), ["n=5", "new.deep:=1"]
+    for wrong in ("stps=1", "steps", "**=[1]", "name:=json::{"):
+        with pytest.raises(konfig.OverrideError):
+            konfig.apply_overrides(cfg, [*flags, wrong])
+        assert konfig.to_json(cfg, origins=True) == before
+    layers = ConfigDict(l=[{"n": 1}, {"n": 2}], last=konfig.placeholder(int))
+    before = konfig.to_json(layers)
+    with pytest.raises(konfig.OverrideError):
+        konfig.apply_overrides(layers, ["l+=3", "l[0].n=5", "l[1]:del", "last=x"])
+    assert konfig.to_json(layers) == before

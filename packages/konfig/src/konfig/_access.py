@@ -20,7 +20,7 @@ from konfig._paths import DEEP, Parts, format_path, matches, parse
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
 from konfig._ref_eval import reader
-from konfig._tree import TARGET, Node, is_container, stored_items, where
+from konfig._tree import TARGET, Node, is_container, stored_items, too_deep, where
 
 _MISSING: Any = object()
 
@@ -93,9 +93,15 @@ def flatten(cfg: Any) -> dict[str, Any]:
 
     References give their values, constants their names; what JSON lacks is given as
     its text. Lists of scalars stay lists.
+
+    Raises:
+      ConfigCycleError: When the config contains itself.
     """
     flat: dict[str, Any] = {}
-    _flatten(cfg, (), flat, reader())
+    try:
+        _flatten(cfg, (), flat, reader())
+    except RecursionError:  # a reference may read what it stands in
+        raise too_deep() from None
     return flat
 
 

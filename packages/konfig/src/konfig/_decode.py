@@ -92,6 +92,8 @@ def decode(
 def _loaded(text: str | bytes, origin: str) -> Any:
     try:
         return json.loads(text)
+    except UnicodeDecodeError as error:
+        raise ConfigValueError(f"not JSON: {error}", origin=origin) from None
     except json.JSONDecodeError as error:
         raise ConfigValueError(
             f"not JSON: {error.msg}",
@@ -198,8 +200,11 @@ class _Decoder:
                 node._konfig_fields[key] = self.decode(item)
             return node
         if tag == "__ref__":
+            anchor = data.get("__anchor__", "")
+            if not (isinstance(data[tag], str) and isinstance(anchor, str)):
+                raise ConfigValueError(f"broken '__ref__': {short(dict(data))}")
             made: Any = Ref(None, parse(data[tag]), self._trusted)
-            self._refs.append((made, parse(data.get("__anchor__", ""))))
+            self._refs.append((made, parse(anchor)))
         elif tag == "__expr__":
             op, *args = data[tag]
             if op not in OPERATIONS:

@@ -10,10 +10,6 @@ from konfig._const import Const
 from konfig._copy import deepcopy
 from konfig._decode import decode
 from konfig._errors import (
-    ConfigAttributeError,
-    ConfigIndexError,
-    ConfigKeyError,
-    ConfigTypeError,
     ConfigValueError,
     KonfigError,
     OverrideError,
@@ -33,6 +29,7 @@ from konfig._pyexpr import parse_call, parse_ref
 from konfig._signature import parameters_of
 from konfig._tree import TARGET, TRUSTED, Node, mark, set_flag, target_of
 from konfig._types import Mismatch
+from konfig._undo import undone_on_error
 
 _OPS = (":=", "+=", "=")
 _MISSING = object()
@@ -120,14 +117,17 @@ def apply_overrides(
       The paths that were changed, with wildcards written out.
 
     Raises:
-      OverrideError: When an override does not fit; those before it are applied.
+      OverrideError: When an override does not fit; none of them is applied then.
     """
+    parsed = [
+        parse_override(item) if isinstance(item, str) else item for item in overrides
+    ]
     changed: list[str] = []
-    for item in overrides:
-        override = parse_override(item) if isinstance(item, str) else item
-        for parts in _places(cfg, override):
-            _Change(cfg, override, parts, names or {}).apply()
-            changed.append(format_path(parts, "cfg"))
+    with undone_on_error(cfg):
+        for override in parsed:
+            for parts in _places(cfg, override):
+                _Change(cfg, override, parts, names or {}).apply()
+                changed.append(format_path(parts, "cfg"))
     return changed
 
 
@@ -161,19 +161,13 @@ class _Change:
             if self._override.flag not in error.message:
                 error.path = self._override.flag
             raise
-        except (
-            ConfigKeyError,
-            ConfigIndexError,
-            ConfigTypeError,
-            ConfigAttributeError,
-            ConfigValueError,
-        ) as error:
+        except KonfigError as error:
             raise self._fault(error.message, error.hint) from None
 
     def _fault(self, message: str, hint: str | None = None) -> OverrideError:
         """The error for this override; the caret stands under its last name."""
         flag = self._override.flag
-        word = str(self._parts[-1])
+        word = str(self._parts[-1]) if self._parts else flag
         for part in self._parts:
             if isinstance(part, str) and f"{part!r}" in message:
                 word = part

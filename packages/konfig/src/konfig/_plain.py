@@ -12,7 +12,7 @@ from konfig._errors import SerializationError, short
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
 from konfig._ref_eval import reader
-from konfig._tree import Node, stored_items, walk
+from konfig._tree import Node, stored_items, too_deep, walk
 
 
 def plain_data(value: Any, sort_keys: bool = False) -> Any:
@@ -24,20 +24,33 @@ def plain_data(value: Any, sort_keys: bool = False) -> Any:
     """
     for _ in walk(value):  # raises for a config inside itself
         pass
-    return _plain(value, sort_keys, reader())
+    try:
+        return _plain(value, sort_keys, reader())
+    except RecursionError:  # a reference may read what it stands in
+        raise too_deep() from None
 
 
-def to_plain(value: Any, read: Any = None) -> Any:
-    """Nested dicts, lists and tuples with references read; scalars as they are."""
-    read = read or reader()
+def to_plain(value: Any) -> Any:
+    """Nested dicts, lists and tuples with references read; scalars as they are.
+
+    Raises:
+      ConfigCycleError: When the config contains itself.
+    """
+    try:
+        return _to_plain(value, reader())
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _to_plain(value: Any, read: Any) -> Any:
     if isinstance(value, (Lazy, Placeholder)):
         value = read(value)
     if isinstance(value, Node):
-        return {key: to_plain(item, read) for key, item in stored_items(value)}
+        return {key: _to_plain(item, read) for key, item in stored_items(value)}
     if isinstance(value, list):
-        return [to_plain(item, read) for _, item in stored_items(value)]
+        return [_to_plain(item, read) for _, item in stored_items(value)]
     if isinstance(value, tuple):
-        return tuple([to_plain(item, read) for item in value])
+        return tuple([_to_plain(item, read) for item in value])
     return value
 
 
