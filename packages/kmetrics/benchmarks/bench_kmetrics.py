@@ -1,14 +1,16 @@
-"""What metrics cost beside a loop written by hand. Run: python bench_kmetrics.py."""
+"""What single calls cost; for whole passes see bench_evaluation.py.
+
+Run: python bench_kmetrics.py.
+"""
 
 import time
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 import kmetrics
 
-BATCHES, BATCH, CLASSES = 20, 256, 10
+BATCH, CLASSES = 256, 10
 
 
 def best_of(function, repeats=7):
@@ -58,48 +60,6 @@ def bench_get_state():
     )
 
 
-def bench_pass(count):
-    rng = np.random.default_rng(0)
-    batches = [
-        {
-            "z": jnp.asarray(rng.normal(size=(BATCH, CLASSES)), jnp.float32),
-            "y": jnp.asarray(rng.integers(0, CLASSES, BATCH)),
-        }
-        for _ in range(BATCHES)
-    ]
-    collection = kmetrics.Collection(
-        {f"m{i}": kmetrics.Accuracy(logits="z", labels="y") for i in range(count)}
-    )
-
-    @jax.jit
-    def by_hand(total, batch):
-        correct = jnp.sum(jnp.argmax(batch["z"], -1) == batch["y"])
-        return [(t + correct, n + BATCH) for t, n in total]
-
-    @jax.jit
-    def ours(total, batch):
-        return collection.merge(total, collection.get_states(batch))
-
-    def run_by_hand():
-        total = [(0, 0)] * count
-        for batch in batches:
-            total = by_hand(total, batch)
-        return [int(t) / int(n) for t, n in jax.device_get(total)]
-
-    def run_ours():
-        total = collection.empty()
-        for batch in batches:
-            total = ours(total, batch)
-        return list(collection.compute(total).values())
-
-    assert run_by_hand() == run_ours()
-    hand = best_of(run_by_hand) / BATCHES
-    show(f"by hand, {count} metrics, per batch", hand)
-    show(f"kmetrics, {count} metrics, per batch", best_of(run_ours) / BATCHES, hand)
-
-
 if __name__ == "__main__":
     bench_states()
     bench_get_state()
-    for metrics in (1, 10, 50):
-        bench_pass(metrics)

@@ -172,3 +172,46 @@ def test_states_of_any_kind_start_a_scan_from_their_specs():
     assert values["counts"].tolist() == [1, 3]
     assert (values["grouped/0"], values["grouped/1"]) == (3, 5)
     assert (values["tree/a"], values["tree/b"]) == (3.25, 0)
+
+
+def test_a_pass_compiles_nothing_after_its_first_batch_and_fetches_once(monkeypatch):
+    collection = kmetrics.Collection(
+        {f"m{i}": kmetrics.Mean(values="x") for i in range(20)}
+        | {
+            "std": kmetrics.Std(values="x"),
+            "max": kmetrics.MaxError(preds="x", targets="z"),
+        }
+    )
+
+    @jax.jit
+    def update(states, x, mask):
+        new = collection.get_states({"x": x, "z": 0 * x}, mask=mask)
+        return collection.merge(states, new)
+
+    def run():
+        states = collection.empty_like(
+            jax.eval_shape(collection.get_states, {"x": rows[0], "z": rows[0]})
+        )
+        # The last batch is short, hence padded.
+        for row, mask in zip(rows, masks, strict=True):
+            states = update(states, row, mask)
+        return collection.compute(states)
+
+    rows = np.float32([[1, 2], [3, 4], [5, np.nan]])
+    masks = np.array([[True, True], [True, True], [True, False]])
+    first = run()
+    assert (first["m7"], first["max"]) == (3.0, 5.0)
+
+    fetches = []
+    device_get = jax.device_get
+    monkeypatch.setattr(jax, "device_get", lambda x: fetches.append(x) or device_get(x))
+    states = collection.empty_like(update(collection.empty(), rows[0], masks[0]))
+    with jax.no_tracing():
+        for row, mask in zip(rows, masks, strict=True):
+            states = update(states, row, mask)
+        assert not fetches
+        assert collection.compute(states) == first
+    # Then once per state that is already on the host, which transfers nothing.
+    assert sum(isinstance(x, jax.Array) for x in jax.tree.leaves(fetches[0])) > 0
+    later = jax.tree.leaves(fetches[1:])
+    assert not any(isinstance(x, jax.Array) for x in later)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kmetrics._masks import masked_sums
-from kmetrics._numerics import Pair, add_pairs, is_traced, to_pair, zero_pair
+from kmetrics._numerics import Pair, add_pairs, to_pair, zero_pair
 from kmetrics._register import state
 from kmetrics._state import State
 
@@ -79,7 +79,7 @@ class AverageState(State):
         Under jit, vmap or grad it is a traced float32 scalar, and NaN if nothing counts
         whatever the metric says.
         """
-        if is_traced((self.total, self.count)):
+        if self.total.is_traced or self.count.is_traced:
             return mean_of(self.total, self.count, empty=jnp.nan)
         return host_mean(self.total, self.count, if_empty=self.empty_value)
 
@@ -92,11 +92,12 @@ def mean_of(total: Pair, count: Pair, *, empty: float) -> jax.Array:
 
 def host_mean(total: Pair, count: Pair, *, if_empty: Callable[[], float]) -> Any:
     """`total / count` in float64 on the host; `if_empty()` where the count is 0."""
-    if np.ndim(count.hi) == 0:
-        counted = float(count.hi) + float(count.lo)
-        if counted == 0:
-            return if_empty()
-        return (float(total.hi) + float(total.lo)) / counted
+    # float(jax_array) takes four times as long as by way of numpy.
+    halves = [np.asarray(half) for half in (*total, *count)]
+    if halves[2].ndim == 0:
+        total_hi, total_lo, count_hi, count_lo = map(float, halves)
+        counted = count_hi + count_lo
+        return (total_hi + total_lo) / counted if counted else if_empty()
     totals, counts = total.numpy(), count.numpy()
     nothing = counts == 0
     means = totals / np.where(nothing, 1.0, counts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import types
 from collections.abc import Callable, Generator, Iterator, Mapping
 from collections.abc import Collection as NameSet
@@ -138,11 +139,19 @@ class Collection:
         Raises:
           StateDefinitionError: a metric does not say which states it makes.
         """
+        return self._empty_states
+
+    @functools.cached_property
+    def _empty_states(self) -> States:
+        # Every pass begins with it, and to make it costs as much as several batches.
         states = {}
         for name, metric in self._items:
             with _note(f"metric {name}"):
                 states[name] = metric.empty()
         return packed(states)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_items": self._items}
 
     def empty_like(self, states: Mapping[str, Any]) -> States:
         """The states of no data with the structure of `states`, as a carry of a scan.
@@ -218,8 +227,11 @@ class Collection:
         order = [name for name in self.names if name in fetched]
         for name in dict.fromkeys([*order, *fetched]):
             state = fetched[name]
-            with _note(f"metric {name}"):
+            try:
                 value = plain_result(state.compute())
+            except Exception as error:
+                error.add_note(f"metric {name}")
+                raise
             for full, part in named_results(name, value):
                 if full in values:
                     raise NameCollisionError(

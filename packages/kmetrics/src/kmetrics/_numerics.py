@@ -33,6 +33,12 @@ class Pair(NamedTuple):
         """The number in float64, on the host; same shape as `hi`."""
         return np.asarray(self.hi, np.float64) + np.asarray(self.lo, np.float64)
 
+    @property
+    def is_traced(self) -> bool:
+        """Whether it has no value yet, because jit is tracing."""
+        tracer = jax.core.Tracer
+        return isinstance(self.hi, tracer) or isinstance(self.lo, tracer)
+
 
 def is_traced(tree: Any) -> bool:
     """Whether any leaf of `tree` is a tracer, hence has no value yet."""

@@ -98,9 +98,13 @@ class States(Mapping[str, Any]):
         # The structures inside the layout cannot be pickled; the states can.
         return unpacked, (dict(self),)
 
+    @functools.cached_property
+    def _halves(self) -> tuple[Any, Any]:
+        return self.sums[..., 0, :], self.sums[..., 1, :]
+
     def _unpacked(self, slot: Slot) -> Any:
         at, pairs = slot.start, []
-        hi, lo = self.sums[..., 0, :], self.sums[..., 1, :]
+        hi, lo = self._halves
         for shape in slot.shapes:
             if shape:
                 end = at + math.prod(shape)
