@@ -10,7 +10,7 @@ import kmetrics as metrics
 import konfig
 import kontext
 import ktyping
-from kmetrics import losses
+from kmetrics import losses, summaries
 from ktrain import checkpoint as ckpts
 from ktrain import data, evals, nn
 
@@ -24,6 +24,7 @@ __all__ = [
     "losses",
     "metrics",
     "nn",
+    "summaries",
     "train",
 ]
 
