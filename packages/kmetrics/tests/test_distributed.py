@@ -107,8 +107,13 @@ collection = kmetrics.Collection({
     "mean": kmetrics.Mean(values="x"),
     "all": Samples(values="x"),
     "rare": kmetrics.SkipIfMissing(metric=kmetrics.Mean(values="only.second")),
+    "shown": kmetrics.summaries.ShowImages(images="image", num_images=6),
+    "counted": kmetrics.summaries.HistogramSummary(tensor="x", num_buckets=4),
+    "said": kmetrics.summaries.ShowTexts(texts="text", num_texts=6),
 })
-context = {"x": own} | ({"only": {"second": np.ones(2)}} if index else {})
+image = own.reshape(-1, 1, 1, 1).astype(np.uint8)
+context = {"x": own, "image": image, "text": [f"{i:g}" for i in own]}
+context |= ({"only": {"second": np.ones(2)}} if index else {})
 import warnings
 warnings.simplefilter("ignore")
 values = collection.compute(collection.gather(collection.get_states(context)))
@@ -119,6 +124,9 @@ print(json.dumps({
     "all": values["all/seen"].tolist(),
     "unit": values["all/unit"],
     "rare": values["rare"],
+    "shown": values["shown"].pixels.ravel().tolist(),
+    "counted": [values["counted"].counts.tolist(), values["counted"].edges.tolist()],
+    "said": values["said"].texts,
     "count": float(alone.count.numpy()),
     "never": never.compute()["seen"].tolist(),
 }), flush=True)
@@ -154,6 +162,9 @@ def test_states_of_two_processes_become_one_whatever_their_sizes(tmp_path):
             "all": [0, 1, 2, 3, 4, 5, 6, 7],
             "unit": "m",
             "rare": 1.0,
+            "shown": [0, 1, 2, 3, 4, 5],
+            "counted": [[2, 2, 2, 2], [0, 2, 4, 6, 8]],
+            "said": ["0", "1", "2", "3", "4", "5"],
             "count": 8.0,
             "never": [0, 1, 2, 3, 4],
         }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import io
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import jax
@@ -54,16 +54,30 @@ def gather_processes(state: S, merge: Callable[[S, S], S], *, local: type) -> S:
     """The states of all processes, merged in the order of the processes; on each.
 
     Args:
-      state: the state of this process, on the host; sizes may differ.
+      state: the state of this process, or name to state, on the host; sizes may
+        differ, and a name may be missing.
       merge: merges two states.
       local: a class whose objects are not sent: those of `state` take their place.
     """
     if jax.process_count() == 1:
         return state
-    kept: list[Any] = []
-    texts = _exchange(_dump(state, local, kept))
-    own = jax.process_index()
-    states = [state if i == own else _load(text, kept) for i, text in enumerate(texts)]
+    by_name = isinstance(state, Mapping)
+    parts = dict(state) if by_name else {"": state}
+    # Counted for each name on its own: a state that this process lacks must not shift
+    # what belongs to the others.
+    kept: dict[str, list[Any]] = {name: [] for name in parts}
+    dumped = {name: _dump(part, local, kept[name]) for name, part in parts.items()}
+    texts = _exchange(pickle.dumps(dumped))
+    states = []
+    for i, text in enumerate(texts):
+        if i == jax.process_index():
+            states.append(state)
+            continue
+        loaded = {
+            name: _load(part, kept.get(name, []))
+            for name, part in pickle.loads(text).items()
+        }
+        states.append(loaded if by_name else loaded[""])
     return functools.reduce(merge, states)
 
 
