@@ -4,12 +4,17 @@ The pages are plain Markdown, whose code blocks run as tests; what is shown firs
 package is its README. The reference is read from the docstrings.
 """
 
+import pathlib
+import sys
+
 project = "konfig · kontext · ktyping · kmetrics · ktrain"
 html_title = "konfig · kontext · ktyping · kmetrics · ktrain"
 html_theme = "furo"
 html_show_copyright = False
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+# Draws the pictures: a module beside this one.
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "gallery"]
 # The rows of `spec` are included by the page "behaviour" of their package.
 exclude_patterns = ["_build", "spec"]
 default_role = "code"

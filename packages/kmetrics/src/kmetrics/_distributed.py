@@ -68,7 +68,7 @@ def gather_processes(state: S, merge: Callable[[S, S], S], *, local: type) -> S:
     kept: dict[str, list[Any]] = {name: [] for name in parts}
     dumped = {name: _dump(part, local, kept[name]) for name, part in parts.items()}
     texts = _exchange(pickle.dumps(dumped))
-    states = []
+    states: list[Any] = []
     for i, text in enumerate(texts):
         if i == jax.process_index():
             states.append(state)
