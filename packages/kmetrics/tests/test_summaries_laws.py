@@ -98,26 +98,11 @@ def test_every_summary_is_among_the_cases():
 
 
 @pytest.mark.slow
-@pytest.mark.spec("kmetrics-87")
+@pytest.mark.spec("kmetrics-20", "kmetrics-87")
 @pytest.mark.parametrize("name", CASES)
 def test_every_summary_keeps_the_laws(name):
     metric, data, options = CASES[name]
     check_laws(metric, data, **options)
-
-
-@pytest.mark.spec("kmetrics-20")
-@pytest.mark.parametrize("name", ["images", "random", "histogram"])
-def test_padding_is_not_shown(name):
-    metric, (batch, other), _ = CASES[name]
-    # Both in one compiled form: the padded batch, and the other with all of it.
-    get_state = jax.jit(lambda b, m: metric.get_state(**b, mask=m))
-    mask = np.array([True, False])
-    rubbish = {name: x.copy() for name, x in batch.items()}
-    for x in rubbish.values():
-        x[1] = 255 if x.dtype == np.uint8 else np.nan
-    state = get_state(batch, mask) | get_state(other, ~mask)
-    padded = get_state(rubbish, mask) | get_state(other, ~mask)
-    assert padded.compute() == state.compute()
 
 
 def test_devices_merge_in_their_order():

@@ -11,6 +11,7 @@ import numpy as np
 import kontext
 from kmetrics._auto import AutoState
 from kmetrics._field_kinds import state_field
+from kmetrics._masks import combine_masks
 from kmetrics._metric import Metric
 from kmetrics._register import state
 from kmetrics.summaries._canvas import Canvas
@@ -72,6 +73,8 @@ class ImageGrid(Metric):
                 "ImageGrid: columns must name one column or more, each a summary\n"
                 f"  got {type(self.columns).__name__} {str(self.columns)[:40]}"
             )
+        if "mask" in self.columns:
+            raise ValueError("ImageGrid: a column cannot be called mask")
         for name, column in self.columns.items():
             if not isinstance(column, Metric):
                 raise TypeError(
@@ -123,10 +126,13 @@ class ImageGrid(Metric):
         states = {name: column.empty() for name, column in self.columns.items()}
         return GridState(columns=states).with_parent(self)
 
-    def get_state(self, **inputs: Mapping[str, Any]) -> GridState:
+    def get_state(
+        self, *, mask: Any | None = None, **inputs: Mapping[str, Any]
+    ) -> GridState:
         """The state of one batch.
 
         Args:
+          mask: which examples are shown, in addition to the masks of the columns.
           **inputs: name of the column to the inputs of its summary, by name.
 
         Raises:
@@ -137,12 +143,13 @@ class ImageGrid(Metric):
                 "ImageGrid: expected the inputs of each column\n"
                 f"  got {', '.join(inputs)}\n  columns {', '.join(self.columns)}"
             )
-        return GridState(
-            columns={
-                name: column.get_state(**inputs[name])
-                for name, column in self.columns.items()
-            }
-        )
+        states = {}
+        for name, column in self.columns.items():
+            own = dict(inputs[name])
+            if mask is not None:
+                own["mask"] = combine_masks(own.get("mask"), mask)
+            states[name] = column.get_state(**own)
+        return GridState(columns=states)
 
     def get_state_from_context(
         self,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Collection
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
@@ -171,7 +172,8 @@ class Show(Metric):
           batch: the sizes of the axes `*b`.
           chosen_by: what decides about the examples.
         """
-        items = jax.tree.map(lambda x: x.reshape(-1, *x.shape[len(batch) :]), items)
+        size = math.prod(batch)
+        items = jax.tree.map(lambda x: x.reshape(size, *x.shape[len(batch) :]), items)
         mask, ids, scores = dataclasses.astuple(chosen_by)
         if mask is not None:
             mask = example_weights(mask, batch).ravel() != 0
@@ -236,7 +238,7 @@ def content_ids(items: Any) -> jax.Array:
     """A uint32 per example that depends on its content alone, `[b]`."""
     total: Any = jnp.uint32(0)
     for leaf in jax.tree.leaves(items):
-        flat = leaf.reshape(len(leaf), -1)
+        flat = leaf.reshape(len(leaf), math.prod(leaf.shape[1:]))
         if jnp.issubdtype(flat.dtype, jnp.floating):
             flat = jax.lax.bitcast_convert_type(flat.astype(jnp.float32), jnp.uint32)
         # Odd factors: each bit of each number reaches the sum.
