@@ -316,3 +316,21 @@ def test_a_flax_struct_dataclass_may_derive_from_auto_state():
 
     merged = jax.jit(lambda a, b: a.merge(b))(Flaxed(total=1), Flaxed(total=2))
     assert merged.compute() == 6
+
+
+def test_the_shapes_of_a_state_are_known_without_computing_it():
+    @kmetrics.state
+    class All(kmetrics.AutoState):
+        total: jax.Array = kmetrics.sum_field()
+        low: jax.Array = kmetrics.min_field()
+        high: jax.Array = kmetrics.max_field()
+
+        def compute(self):
+            return self.high
+
+    def of(x):
+        return All(total=x.sum(), low=x.min(), high=x.max(axis=0))
+
+    shapes = jax.eval_shape(of, jax.ShapeDtypeStruct((3, 2), jnp.float32))
+    assert shapes.low == jax.ShapeDtypeStruct((), jnp.float32)
+    assert shapes.high == jax.ShapeDtypeStruct((2,), jnp.float32)

@@ -17,7 +17,7 @@ from ktrain.measures import Measures
 from ktrain.run import EventLog, ProgressSession, StatusFile
 from ktrain.step import Report
 from ktrain.timer import Chrono
-from ktrain.writers import WriterSession
+from ktrain.writers import WriterSession, flatten
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -101,5 +101,5 @@ class Reporter:
                 step=step,
                 num_train_steps=self.num_train_steps,
                 steps_per_s=self.last_values.get("perf/steps_per_s"),
-                metrics=self.last_values,
+                metrics=flatten(self.last_values).numbers(),
             )

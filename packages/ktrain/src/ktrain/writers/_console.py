@@ -72,7 +72,8 @@ class _ConsoleSession:
 
 def _labelled(values: _values.FlatValues) -> dict[str, _values.Scalar]:
     """Gives the values to show by short names: loss, losses, metrics, rest, speed."""
-    shown = {k: v for k, v in values.items() if not k.startswith("perf/")}
+    scalars: dict[str, _values.Scalar] = {**values.numbers(), **values.texts()}
+    shown = {k: v for k, v in scalars.items() if not k.startswith("perf/")}
     losses = [name for name in shown if name.startswith("losses/")]
     if len(losses) == 2 and "losses/total" in losses:
         # The total of one loss says nothing new.
@@ -83,8 +84,8 @@ def _labelled(values: _values.FlatValues) -> dict[str, _values.Scalar]:
     taken = list(short.values())
     labels = {n: s if taken.count(s) == 1 else n for n, s in short.items()}
     labelled = {label: shown[name] for name, label in labels.items()}
-    if _SPEED in values:
-        labelled["steps/s"] = values[_SPEED]
+    if _SPEED in scalars:
+        labelled["steps/s"] = scalars[_SPEED]
     return labelled
 
 

@@ -21,7 +21,8 @@ class JsonlWriter:
 
     A line is `{"step": 100, "time": 1735689600.0, "values": {"losses/total": 0.5}}`,
     with texts under "texts". NaN and infinities are the texts "NaN", "Infinity" and
-    "-Infinity", so that each line is standard JSON. A run that goes on at step 80
+    "-Infinity", so that each line is standard JSON; media are not numbers and are left
+    to other writers. A run that goes on at step 80
     adds a line `{"resume": 80, ...}` and leaves the old ones; `read_jsonl` gives each
     step once.
     """

@@ -27,8 +27,9 @@ class WriterSession(Protocol):
         Args:
           collection: "train", "eval/test", ...; each has its own axis of steps.
           step: The step that the values belong to.
-          values: Numbers, 0-d arrays, vectors of at most 16 numbers, texts, or dicts of
-            these, by name.
+          values: Numbers, 0-d arrays, vectors of at most 16 numbers, texts, media of
+            `kmetrics.summaries`, or dicts of these, by name. A writer without a place
+            for media leaves them out.
           extra: More facts about the record, of JSON types; a writer without a place
             for them leaves them out.
         """

@@ -19,7 +19,8 @@ _COUNTER = itertools.count()
 class TensorBoardWriter:
     """Writes event files to `<workdir>/tb/<collection>/`; view with `tensorboard`.
 
-    Numbers are scalars, texts go to the text tab. A run that goes on adds a file
+    Numbers are scalars, texts and tables go to the text tab; images and videos,
+    histograms and point clouds to tabs of their own. A run that goes on adds a file
     which tells TensorBoard to forget the steps that it repeats. `extra` is left out.
     """
 
@@ -52,6 +53,8 @@ class _TensorBoardSession:
         file.add_numbers(step, flat.numbers())
         for name, text in flat.texts().items():
             file.add_text(step, name, text)
+        for name, media in flat.media().items():
+            file.add_media(step, name, media)
         # A process that is killed must not take hours of curves with it.
         file.flush()
 
@@ -122,6 +125,14 @@ class _EventFile:
     def add_text(self, step: int, name: str, markdown: str) -> None:
         """Adds a text at one step."""
         self._add(step, summary=self._text_summary(name, markdown))
+
+    def add_media(self, step: int, name: str, media: Any) -> None:
+        """Adds what a summary of kmetrics computed at one step."""
+        from ktrain.writers import _tensorboard_media
+
+        summary = _tensorboard_media.summary_of(name, media)
+        if summary is not None:
+            self._add(step, summary=summary)
 
     def _add(self, step: int, **what: Any) -> None:
         event = self._events.Event(step=int(step), wall_time=time.time(), **what)

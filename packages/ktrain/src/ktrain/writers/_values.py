@@ -1,40 +1,48 @@
-"""What may be written: numbers and texts, flattened to one level of names."""
+"""What may be written: numbers, texts and media, flattened to one level of names."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 
 from ktrain import _errors, spec
 
+if TYPE_CHECKING:
+    from kmetrics.summaries import Media
+
 MAX_VECTOR = 16
 
-Scalar = bool | int | float | str
+Scalar: TypeAlias = bool | int | float | str
 
 
 class UnwritableValueError(_errors.TrainError, TypeError):
     """A metric computed something that no writer can write."""
 
 
-class FlatValues(dict[str, Scalar]):
-    """Values by full name ("metrics/acc"), as plain Python numbers and texts."""
+class FlatValues(dict[str, "Scalar | Media"]):
+    """Values by full name ("metrics/acc"): plain Python numbers, texts and media."""
 
     def numbers(self) -> dict[str, bool | int | float]:
-        """Gives the values that are not texts."""
-        return {k: v for k, v in self.items() if not isinstance(v, str)}
+        """Gives the numbers."""
+        return {k: v for k, v in self.items() if isinstance(v, (bool, int, float))}
 
     def texts(self) -> dict[str, str]:
         """Gives the texts."""
         return {k: v for k, v in self.items() if isinstance(v, str)}
+
+    def media(self) -> dict[str, Media]:
+        """Gives the pictures, histograms and other media of `kmetrics.summaries`."""
+        return {k: v for k, v in self.items() if _is_media(v)}
 
 
 def flatten(values: Mapping[str, Any]) -> FlatValues:
     """Gives one level of plain values; flat ones are given back as they are.
 
     Nested dicts become `name/sub`, vectors `name/0`, `name/1`, ... Numbers of every
-    real dtype become Python numbers, without loss.
+    real dtype become Python numbers, without loss. Media stay as they are.
 
     Raises:
       UnwritableValueError: A value is none of these; the message names its path.
@@ -62,11 +70,19 @@ def _add(flat: FlatValues, path: str, value: Any) -> None:
         _put(flat, path, _plain_number(path, np.asarray(value)))
     elif isinstance(value, (list, tuple)):
         _add_vector(flat, path, value, f"{type(value).__name__} of {len(value)}")
+    elif _is_media(value):
+        _put(flat, path, value)
     else:
         _add_array(flat, path, _array(path, value))
 
 
-def _put(flat: FlatValues, path: str, value: Scalar) -> None:
+def _is_media(value: Any) -> TypeGuard[Media]:
+    # Whoever has a value of it has imported the module; nobody else has to.
+    summaries = sys.modules.get("kmetrics.summaries")
+    return summaries is not None and isinstance(value, summaries.Media)
+
+
+def _put(flat: FlatValues, path: str, value: Scalar | Media) -> None:
     if path in flat:
         raise UnwritableValueError(
             f"{path}: two values have this name.\n"
@@ -121,7 +137,7 @@ def _plain_number(path: str, array: np.ndarray) -> Scalar:
 def _unwritable(path: str, described: str) -> UnwritableValueError:
     return UnwritableValueError(
         f"{path}: a value of type {described} cannot be written.\n"
-        f"  Expected a number, a vector of at most {MAX_VECTOR} numbers, a text, or a"
-        " dict of these.\n"
+        f"  Expected a number, a vector of at most {MAX_VECTOR} numbers, a text, media"
+        " of kmetrics.summaries, or a dict of these.\n"
         "  Return one of them from the metric's `compute`, for example the mean."
     )
