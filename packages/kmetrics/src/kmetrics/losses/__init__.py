@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+# The base of all, under the name that configs of Kauldron have for it.
+from kmetrics._loss import Loss as Loss
+
 if TYPE_CHECKING:
     from kmetrics.losses._cross_entropy import (
         SigmoidBinaryCrossEntropy,
