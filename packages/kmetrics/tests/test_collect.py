@@ -293,3 +293,17 @@ def test_what_was_accumulated_survives_a_batch_that_fails():
     values = collection.compute(merged)
     assert values["mean"] == 3.0
     assert values["all/seen"].tolist() == [1, 2, 6]
+
+
+def test_results_become_numbers_under_names_that_nest():
+    values = COLLECTION.compute(COLLECTION.get_states(context(1, 3)), log_count=True)
+    assert (values["mean/count"], values["norm/count"]) == (2.0, 1.0)
+    assert values["parts/std/count"] == 2.0
+    numbers = {name: v for name, v in values.items() if not name.startswith("parts/r")}
+    assert kmetrics.to_scalars(numbers) == numbers
+    nested = {"ci": {"value": np.float32(0.5), "lo": 0}, "n": jnp.int32(3)}
+    assert kmetrics.to_scalars(nested) == {"ci/value": 0.5, "ci/lo": 0.0, "n": 3.0}
+    with pytest.raises(TypeError, match=r"'parts/range/seen' is not a number\n.*\[2\]"):
+        kmetrics.to_scalars(values)
+    with pytest.raises(TypeError, match="'unit' is not a number\\n  got str"):
+        kmetrics.to_scalars({"unit": "m"})

@@ -203,3 +203,16 @@ def test_a_state_of_flax_is_taken_as_it_is():
     collection = kmetrics.Collection({"sum": Sum()})
     states = jax.jit(collection.get_states)({"x": jnp.arange(3)})
     assert collection.compute(collection.merge(states, states)) == {"sum": 6.0}
+
+
+def test_a_metric_says_which_way_is_better_and_how_far_it_goes():
+    assert kmetrics.FBeta().higher_is_better and kmetrics.FBeta().range == (0, 1)
+    error = kmetrics.MeanSquaredError()
+    assert (error.higher_is_better, error.range) == (False, (0, np.inf))
+    assert kmetrics.losses.L2().higher_is_better is False
+    assert kmetrics.Mean().higher_is_better is kmetrics.Mean().range is None
+    around = kmetrics.WithCi(metric=kmetrics.Every(metric=kmetrics.FBeta(), n=2))
+    assert (around.higher_is_better, around.range) == (True, (0, 1))
+    assert around == kmetrics.WithCi(
+        metric=kmetrics.Every(metric=kmetrics.FBeta(), n=2)
+    )

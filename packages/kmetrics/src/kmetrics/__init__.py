@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from kmetrics._moments import MomentsState
     from kmetrics._numerics import Pair
     from kmetrics._register import state
+    from kmetrics._results import to_scalars
     from kmetrics._selection import Examples, Selected
     from kmetrics._state import EmptyState, State
     from kmetrics.calibration import Brier, CalibrationError, LogLoss, Perplexity
@@ -151,6 +152,7 @@ __all__ = [
     "Selected",
     # Using many.
     "Collection",
+    "to_scalars",
     "total_loss",
     "per_example_loss",
     "check_finite_losses",
@@ -267,6 +269,7 @@ _EXPORTS = {
     "_moments": "MomentsState",
     "_numerics": "Pair",
     "_register": "state",
+    "_results": "to_scalars",
     "_selection": "Examples Selected",
     "_state": "EmptyState State",
     "classification": "Accuracy BinaryAccuracy JointAccuracy Precision1 TopKAccuracy",

@@ -20,7 +20,7 @@ from kmetrics._fetch import fetch
 from kmetrics._loss import Loss
 from kmetrics._metric import Metric, as_zeros, like_nothing
 from kmetrics._names import flatten_names
-from kmetrics._numerics import is_traced
+from kmetrics._numerics import Pair, is_traced
 from kmetrics._packed import States, joined, merge_packed, packed, unpacked, without
 from kmetrics._results import named_results, plain_result
 from kmetrics._state import EmptyState, ParentRef
@@ -208,11 +208,15 @@ class Collection:
         own = jax.device_get(unpacked(states))
         return gather_processes(own, self.merge, local=ParentRef)
 
-    def compute(self, states: Mapping[str, Any]) -> dict[str, Any]:
+    def compute(
+        self, states: Mapping[str, Any], *, log_count: bool = False
+    ) -> dict[str, Any]:
         """The values, on the host, from one transfer of all states.
 
         Args:
           states: name to merged state.
+          log_count: whether to add, as `name/count`, how much counts in each mean,
+            deviation and loss.
 
         Returns:
           Name to Python float, numpy array, text or other result. A metric with
@@ -239,6 +243,9 @@ class Collection:
                         f"rename the metric {name!r}"
                     )
                 values[full] = part
+            count = getattr(state, "count", None)
+            if log_count and type(count) is Pair:
+                values[f"{name}/count"] = plain_result(count.numpy())
         return values
 
 

@@ -89,6 +89,8 @@ class Loss(Metric):
       ```
     """
 
+    higher_is_better = False
+
     State = LossState
     masked_fill: ClassVar[float | Mapping[str, float]] = 0.0
     shared_inputs: ClassVar[tuple[str, ...]] = ()

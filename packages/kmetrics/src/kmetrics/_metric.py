@@ -32,6 +32,9 @@ class Metric:
 
     Attributes:
       State: the class of the states, if `empty` is to be available.
+      higher_is_better: whether a higher value is a better one; None: it depends.
+      range: the lowest and the highest value there can be; None: any number, or no
+        number at all. Around another metric both are those of that metric.
 
     Example:
       ```
@@ -46,6 +49,8 @@ class Metric:
     """
 
     State: ClassVar[StateClass | None] = None
+    higher_is_better: ClassVar[bool | None] = None
+    range: ClassVar[tuple[float, float] | None] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -63,6 +68,10 @@ class Metric:
             value = getattr(self, field.name)
             frozen = freeze(value, where=f"{type(self).__name__}.{field.name}")
             object.__setattr__(self, field.name, frozen)
+        inner = getattr(self, "metric", None)
+        if isinstance(inner, Metric):
+            object.__setattr__(self, "higher_is_better", inner.higher_is_better)
+            object.__setattr__(self, "range", inner.range)
         option = getattr(self, "on_empty", "nan")
         if option not in ("nan", "zero", "raise"):
             raise ValueError(

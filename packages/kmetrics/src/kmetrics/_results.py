@@ -33,6 +33,38 @@ def plain_result(value: Any) -> Any:
     return value
 
 
+def to_scalars(values: Mapping[str, Any]) -> dict[str, float]:
+    """The results of metrics as numbers alone, for a table or a plot.
+
+    Parts of a result, such as the groups of `Grouped` or the ends of an interval, get
+    the names `name/part`.
+
+    Args:
+      values: name to result, such as `Collection.compute` gives; may be nested.
+
+    Raises:
+      TypeError: a result is no number; names it.
+    """
+    scalars: dict[str, float] = {}
+    for name, value in values.items():
+        for full, part in named_results(name, plain_result(value)):
+            if not isinstance(part, float):
+                raise TypeError(
+                    f"the result {full!r} is not a number\n"
+                    f"  got {_kind_of(part)}\n"
+                    "leave it out, or reduce it: of a metric per class, for example, "
+                    'take average="macro"'
+                )
+            scalars[full] = part
+    return scalars
+
+
+def _kind_of(value: Any) -> str:
+    shape = getattr(value, "shape", None)
+    kind = type(value).__name__
+    return kind if shape is None else f"{kind} {list(shape)}"
+
+
 def named_results(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """The results of one metric: itself, or `name/part` for each part of a mapping."""
     if isinstance(value, Mapping):

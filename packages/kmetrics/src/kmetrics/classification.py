@@ -78,6 +78,9 @@ class Accuracy(Metric):
         not known.
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     State = AverageState
 
     logits: kontext.Key | None = None
@@ -211,6 +214,9 @@ class BinaryAccuracy(Metric):
       on_empty: the value if nothing counts: "nan", "zero", or "raise".
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     State = AverageState
 
     logits: kontext.Key = kontext.REQUIRED
@@ -244,6 +250,9 @@ class Precision1(Metric):
       mask: path of bools or non-negative numbers `[*b, 1]`, `[*b]`, or fewer axes.
       on_empty: the value if nothing counts: "nan", "zero", or "raise".
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     State = AverageState
 
@@ -280,6 +289,9 @@ class JointAccuracy(Metric):
       mask: path of bools or non-negative numbers `[*b, 1]`, `[*b]`, or fewer axes.
       on_empty: the value if nothing counts: "nan", "zero", or "raise".
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     State = AverageState
 

@@ -218,6 +218,9 @@ class Precision(_PerClass):
         also leaves the class out of the averages.
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     def _fraction(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
         return tp, tp + fp
 
@@ -233,6 +236,9 @@ class Recall(_PerClass):
       zero_division: the value of a class whose denominator is 0: 0, 1, or "nan", which
         also leaves the class out of the averages.
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     def _fraction(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
         return tp, tp + fn
@@ -250,6 +256,9 @@ class Specificity(_PerClass):
         also leaves the class out of the averages.
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     def _fraction(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
         return tn, tn + fp
 
@@ -266,6 +275,9 @@ class MeanIoU(_PerClass):
         also leaves the class out of the averages.
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     def _fraction(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
         return tp, tp + fp + fn
 
@@ -279,6 +291,9 @@ class FBeta(_PerClass):
     Attributes:
       beta: how many times the recall matters more than the precision.
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     beta: float = 1.0
 
@@ -298,6 +313,9 @@ class BalancedAccuracy(_Confusion):
     It is `Recall` with its defaults.
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     def from_counts(self, counts: np.ndarray) -> float:
         """The mean recall."""
         return float(np.nanmean(_ratio(np.diag(counts), counts.sum(axis=1), np.nan)))
@@ -311,6 +329,9 @@ class MatthewsCorrelation(_Confusion):
     Reference: J. Gorodkin, Comparing two K-category assignments by a K-category
     correlation coefficient (2004), equation 8.
     """
+
+    higher_is_better = True
+    range = (-1.0, 1.0)
 
     def from_counts(self, counts: np.ndarray) -> float:
         """The correlation."""
@@ -332,6 +353,9 @@ class CohenKappa(_Confusion):
       weights: how a confusion of the classes i and j weighs: None: 1. "linear":
         abs(i - j). "quadratic": (i - j)².
     """
+
+    higher_is_better = True
+    range = (-1.0, 1.0)
 
     weights: Literal["linear", "quadratic"] | None = None
 

@@ -103,6 +103,9 @@ class Ndcg(_Ranking):
       ValueError: an option is not known.
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     gain: Literal["linear", "exp2"] = "linear"
 
     def __post_init__(self) -> None:
@@ -139,6 +142,9 @@ class RecallAtK(_Ranking):
       ValueError: an option is not known.
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     def _values(self, ranking: Ranking, k: int) -> jax.Array:
         relevant = (ranking.relevance > 0).astype(jnp.float32)
         better, tied = _places(ranking.scores)
@@ -158,6 +164,9 @@ class Mrr(_Ranking):
     Raises:
       ValueError: an option is not known.
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     def _values(self, ranking: Ranking, k: int) -> jax.Array:
         scores, relevant = ranking.scores, ranking.relevance > 0
@@ -180,6 +189,9 @@ class MapAtK(_Ranking):
     Raises:
       ValueError: an option is not known.
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     def _values(self, ranking: Ranking, k: int) -> jax.Array:
         relevant = ranking.relevance > 0

@@ -70,6 +70,9 @@ class MeanSquaredError(_Regression):
       on_empty: the value if nothing counts: "nan", "zero", or "raise".
     """
 
+    higher_is_better = False
+    range = (0.0, math.inf)
+
     State = AverageState
 
     def _state(self, preds: jax.Array, targets: jax.Array, mask: Any | None) -> Any:
@@ -78,6 +81,9 @@ class MeanSquaredError(_Regression):
 
 class MeanAbsoluteError(MeanSquaredError):
     """The mean of `|preds - targets|`; see `MeanSquaredError`."""
+
+    higher_is_better = False
+    range = (0.0, math.inf)
 
     def _state(self, preds: jax.Array, targets: jax.Array, mask: Any | None) -> Any:
         return AverageState.from_values(jnp.abs(preds - targets), mask)
@@ -89,6 +95,9 @@ class MeanAbsolutePercentageError(MeanSquaredError):
     A target of 0 gives inf, or NaN if the prediction is 0 as well.
     """
 
+    higher_is_better = False
+    range = (0.0, math.inf)
+
     def _state(self, preds: jax.Array, targets: jax.Array, mask: Any | None) -> Any:
         share = jnp.abs(preds - targets) / jnp.abs(targets)
         return AverageState.from_values(share, mask)
@@ -96,6 +105,9 @@ class MeanAbsolutePercentageError(MeanSquaredError):
 
 class MeanSquaredLogError(MeanSquaredError):
     """The mean of `(log(1 + preds) - log(1 + targets))²`; see `MeanSquaredError`."""
+
+    higher_is_better = False
+    range = (0.0, math.inf)
 
     def _state(self, preds: jax.Array, targets: jax.Array, mask: Any | None) -> Any:
         gap = jnp.log1p(preds) - jnp.log1p(targets)
@@ -129,6 +141,9 @@ class RootMeanSquaredError(_Regression):
     Raises:
       ValueError: the mode is not known, or a mask does not select examples.
     """
+
+    higher_is_better = False
+    range = (0.0, math.inf)
 
     mode: Literal["average_all", "trad", "per_sample_sqrt"] = "average_all"
 
@@ -207,6 +222,9 @@ class R2(_OfMoments):
     NaN if all targets are equal.
     """
 
+    higher_is_better = True
+    range = (-math.inf, 1.0)
+
     def from_moments(
         self, preds: float, targets: float, gap: float, bias: float
     ) -> float:
@@ -220,6 +238,9 @@ class ExplainedVariance(_OfMoments):
     NaN if all targets are equal.
     """
 
+    higher_is_better = True
+    range = (-math.inf, 1.0)
+
     def from_moments(
         self, preds: float, targets: float, gap: float, bias: float
     ) -> float:
@@ -232,6 +253,9 @@ class Pearson(_OfMoments):
 
     NaN if all predictions, or all targets, are equal.
     """
+
+    higher_is_better = True
+    range = (-1.0, 1.0)
 
     def from_moments(
         self, preds: float, targets: float, gap: float, bias: float
@@ -255,6 +279,9 @@ class MaxErrorState(AutoState):
 
 class MaxError(_Regression):
     """The largest `|preds - targets|`; see `MeanSquaredError`."""
+
+    higher_is_better = False
+    range = (0.0, math.inf)
 
     State = MaxErrorState
 
@@ -303,6 +330,9 @@ class MedianAbsoluteError(_OfPairs):
     All values are kept on the host, and a mask selects without weighing.
     """
 
+    higher_is_better = False
+    range = (0.0, math.inf)
+
     def from_pairs(self, preds: np.ndarray, targets: np.ndarray) -> float:
         """The median."""
         return float(np.median(np.abs(preds - targets)))
@@ -314,6 +344,9 @@ class Spearman(_OfPairs):
     All values are kept on the host, and a mask selects without weighing; see
     `MeanSquaredError`. NaN if all predictions, or all targets, are equal.
     """
+
+    higher_is_better = True
+    range = (-1.0, 1.0)
 
     def from_pairs(self, preds: np.ndarray, targets: np.ndarray) -> float:
         """The correlation."""

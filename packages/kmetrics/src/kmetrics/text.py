@@ -48,6 +48,9 @@ class Bleu(WordMetric):
       ValueError: an option is not known.
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     State = NgramState
 
     max_order: int = 4
@@ -116,6 +119,9 @@ class ChrF(TextMetric):
     Raises:
       ValueError: an option is out of range.
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     State = NgramState
 
@@ -221,6 +227,9 @@ class RougeN(_Rouge):
       ValueError: an option is not known.
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     n: int = 1
 
     def __post_init__(self) -> None:
@@ -243,6 +252,9 @@ class RougeL(_Rouge):
     Attributes and reference: see `RougeN`.
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     def _counts(
         self, pred: Sequence[str], reference: Sequence[str]
     ) -> tuple[int, int, int]:
@@ -261,6 +273,9 @@ class ExactMatch(TextMetric):
       on_empty: the value without examples: "nan", "zero", or "raise".
       normalize: a function from a text to what is compared, such as `str.strip`.
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     State = AverageState
 
@@ -291,6 +306,9 @@ class Wer(WordMetric):
       on_empty: the value without words: "nan", "zero", or "raise".
       tokenize: a function from a text to its words; None: split at white space.
     """
+
+    higher_is_better = False
+    range = (0.0, math.inf)
 
     State = AverageState
 

@@ -66,6 +66,9 @@ class BitsPerByte(Metric):
       on_empty: the value without any byte: "nan", "zero", or "raise".
     """
 
+    higher_is_better = False
+    range = (0.0, math.inf)
+
     State = BitsPerByteState
 
     logits: kontext.Key = kontext.REQUIRED
