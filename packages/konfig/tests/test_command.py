@@ -205,7 +205,7 @@ def test_meanings_come_from_docstrings():
         "rate": "Of dropping, from 0 to 1",
     }
     row = help_text(konfig.ConfigDict(m=node)).splitlines()[1]
-    assert row.split()[:3] == ["--cfg.m['0']", "int", "3"]
+    assert row.split()[:3] == ["--cfg.m[0]", "int", "3"]
     assert row.endswith("How many units")
 
 
@@ -236,12 +236,19 @@ def test_a_function_becomes_a_program(file, capsys):
     for words, code, text in [
         ([file, "--verbose"], 2, "unknown argument '--verbose'"),
         ([file, "--cfg.stps=3"], 3, "did you mean 'steps'"),
-        ([], 3, "--cfg is required"),
+        ([], 2, "--cfg=FILE is missing; see --help"),
     ]:
         with pytest.raises(SystemExit) as stop:
             train(words)
         assert stop.value.code == code
         assert text in capsys.readouterr().err
+    with pytest.raises(SystemExit) as stop:
+        train(["--help"])
+    assert stop.value.code == 0
+    usage = capsys.readouterr().out.splitlines()
+    assert usage[0].endswith("--cfg=FILE [--cfg.PATH=VALUE …]")
+    assert "Trains." in usage
+    assert any("--cfg.PATH:del" in line for line in usage)
 
 
 @pytest.mark.slow

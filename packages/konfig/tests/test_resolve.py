@@ -150,6 +150,13 @@ def test_an_error_of_a_target_is_the_same_object_with_notes():
     assert "test_resolve.py:" in created and "in failing" in created
 
 
+def test_positions_of_calls_are_numbers_in_the_path_of_an_error():
+    cfg = ConfigDict(model=konfig.call(dict, [konfig.call(Boom, 2)]))
+    with pytest.raises(E2) as caught:
+        konfig.resolve(cfg)
+    assert caught.value.__notes__[0] == "konfig: while resolving cfg.model[0][0]"
+
+
 @pytest.mark.spec("konfig-62")
 def test_the_traceback_shows_at_most_two_frames_of_konfig(monkeypatch):
     def frames():

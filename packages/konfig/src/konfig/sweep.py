@@ -240,7 +240,12 @@ def load(source: Any, *names: str) -> Sweep:
             ]
             raise ConfigFileError(
                 f"{path} has no sweep {name!r}" if name else f"{path} has no sweep()",
-                hint=joined(did_you_mean(name, known), f"sweeps: {listed(known)}"),
+                hint=joined(
+                    did_you_mean(name, known),
+                    f"sweeps: {listed(known)}" if known else "",
+                    "a sweep is a function sweep() or sweep_NAME() of the file, which "
+                    "yields {path: value} for each point",
+                ),
             )
         given = function()
         made = made * (given if isinstance(given, Sweep) else Sweep(given))

@@ -9,6 +9,7 @@ from typing import Any
 
 from konfig._conform import declared
 from konfig._errors import KonfigError, short
+from konfig._keys import written_key
 from konfig._paths import Parts, format_path
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
@@ -61,7 +62,9 @@ def fields(cfg: Any) -> Iterator[tuple[Parts, Node | None, Any, Any]]:
             continue
         elif parts[:-1] not in owners and not _in_mixed(cfg, parts):
             continue
-        yield parts, owners.get(parts[:-1]), parts[-1], value
+        steps = [(owners.get(parts[:at]), key) for at, key in enumerate(parts)]
+        owner, key = steps[-1] if steps else (None, None)
+        yield tuple([written_key(*step) for step in steps]), owner, key, value
 
 
 def shown(stored: Any) -> str:
@@ -104,6 +107,7 @@ def _declaration(owner: Node | None, key: Any, stored: Any) -> tuple[str, str]:
         name, annotation = declared(parameters, key)
         meaning = docs_of(target).get(name or "", "")
         if annotation is not None:
-            return describe(annotation), meaning
+            kind = describe(annotation)
+            return kind if len(kind) <= 32 else f"{kind[:31]}…", meaning
         return type(stored).__name__, meaning
     return type(stored).__name__, ""
