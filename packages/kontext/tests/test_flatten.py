@@ -214,3 +214,12 @@ def test_every_flat_path_reads_its_leaf(tree):
 )
 def test_dicts_of_text_and_lists_need_no_like(tree):
     assert unflatten(flatten(tree)) == tree
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [{"": None}, {"": {"": 1}}, {"a/": 1, "a": {"": {"b": 2}}}, {"": [], "b": 1}],
+)
+def test_empty_names_joined_by_a_separator_are_told_apart(tree):
+    flat = flatten(tree, separator="/", keep_empty=True)
+    assert unflatten(flat, separator="/", like=tree) == tree

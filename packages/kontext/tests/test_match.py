@@ -104,3 +104,9 @@ def test_star_finds_the_children(tree):
     else:
         assert found == []
     assert all(isinstance(Path(*parts), Path) for parts in found)
+
+
+def test_neighbouring_double_stars_are_one():
+    for tree in (0, {"a": 1}, {"a": {"b": [1]}}):
+        assert get_all(tree, "**.**") == get_all(tree, "**")
+    assert get_all({"a": {"b": 1}}, "**.**.b.**.**") == {"a.b": 1}

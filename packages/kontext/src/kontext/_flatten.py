@@ -229,10 +229,15 @@ def _contradiction(leaf: str, other: str) -> PathError:
 def _fill_like(like: Any, mapping: Mapping[str, Any], separator: str | None) -> Any:
     rest = dict(mapping)
     missing: list[str] = []
+    # With a separator a container and a leaf elsewhere may have one text.
+    leaves: dict[str, Parts] = {}
+    if separator is not None:
+        own = iter_leaves(like, (), None, True)
+        leaves = {_join(parts, separator): parts for parts, _ in own}
 
     def build(node: Any, parts: Parts) -> Any:
         text = format_parts(parts) if separator is None else _join(parts, separator)
-        if text in rest:
+        if text in rest and leaves.get(text, parts) == parts:
             return rest.pop(text)
         below = children(node)
         pairs = None if below is None else list(below)

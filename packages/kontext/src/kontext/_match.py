@@ -64,6 +64,7 @@ def matches_below(
 ) -> list[Match]:
     """The same, from a place on."""
     search = _Search([], step)
+    pattern = _simplified(pattern)
     try:
         search.collect(at.parts, at.parent, at.value, pattern)
     except RecursionError:
@@ -72,6 +73,18 @@ def matches_below(
     if pattern.count(DOUBLE_STAR) > 1:
         return list({_key(match.parts): match for match in search.found}.values())
     return search.found
+
+
+def _simplified(pattern: Parts) -> Parts:
+    """The pattern with one `**` where several stand in a row: they mean the same."""
+    if pattern.count(DOUBLE_STAR) < 2:
+        return pattern
+    pairs = zip((None, *pattern), pattern, strict=False)
+    return tuple(
+        part
+        for before, part in pairs
+        if not (part is DOUBLE_STAR and before is DOUBLE_STAR)
+    )
 
 
 def outermost(found: list[Match]) -> list[Match]:

@@ -18,7 +18,7 @@ from kontext._match import (
     outermost,
 )
 from kontext._nodes import Kind, has_child, kind_of, read_part
-from kontext._parts import DOUBLE_STAR, MISSING, Parts, Wildcard, has_wildcard
+from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts, Wildcard, has_wildcard
 from kontext._read import lookup_error, read
 from kontext._rebuild import computed_error
 
@@ -66,7 +66,7 @@ def _place(at: Match, path: Parts, *, create: bool) -> Match | None:
         rest = path[depth + 1 :]
         if child is MISSING:
             names_only = all(type(name) is str for name in (part, *rest))
-            if is_open(node) and (not rest or (create and names_only)):
+            if is_open(node, part) and (not rest or (create and names_only)):
                 return Match((*parts, part, *rest), node, MISSING, rest)
             return None
         if not rest:
@@ -75,9 +75,11 @@ def _place(at: Match, path: Parts, *, create: bool) -> Match | None:
     return None
 
 
-def is_open(node: Any) -> bool:
-    """Whether a node takes new parts."""
-    return kind_of(type(node)) is Kind.MAPPING or isinstance(node, SimpleNamespace)
+def is_open(node: Any, part: Part) -> bool:
+    """Whether a node takes a new part."""
+    if isinstance(node, SimpleNamespace):
+        return type(part) is str
+    return kind_of(type(node)) is Kind.MAPPING
 
 
 def nested(names: Parts, value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from kontext._adapters import adapter_of
@@ -84,6 +85,8 @@ def delete_all(targets: list[Match]) -> None:
 
 def _has_items(node: Any, part: Part) -> bool:
     kind = kind_of(type(node))
+    if isinstance(node, SimpleNamespace):
+        return False
     if kind in (Kind.FIELDS, Kind.OBJECT):
         return type(part) is not str or not part.isidentifier()
     return True
