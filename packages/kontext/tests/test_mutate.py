@@ -390,16 +390,3 @@ def test_update_then_get_gives_the_value_and_nothing_else_changes(tree, data):
 @given(trees)
 def test_update_to_the_same_values_gives_an_equal_tree(tree):
     assert update(tree, "**.x", lambda x: x, missing_ok=True) == tree
-
-
-def test_a_namespace_takes_any_text_as_a_name_and_nothing_else():
-    node = SimpleNamespace(a=1)
-    assert kontext.set(node, "['0']", 2) == ["['0']"]
-    assert vars(node) == {"a": 1, "0": 2}
-    assert kontext.get(node, "['0']") == 2
-    assert kontext.update(node, "['0']", 3) == SimpleNamespace(**{"a": 1, "0": 3})
-    for path in ("[0]", "[None]", "[0:1]"):
-        with pytest.raises(PathLookupError):
-            kontext.set(node, path, 4)
-    assert kontext.delete(node, "['0']") == ["['0']"]
-    assert vars(node) == {"a": 1}
