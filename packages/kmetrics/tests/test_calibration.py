@@ -98,3 +98,35 @@ def test_labels_and_options_that_do_not_fit():
         Brier()(logits=LOGITS, labels=LABELS[:3])
     with pytest.raises(ValueError, match="norm is"):
         CalibrationError(norm="l1")
+
+
+def test_bins_of_equal_mass():
+    # By hand, two bins of four. Below: .1 .35 .4 .5 .5 -- the two .5 go together, their
+    # middle lies at 4/8, in the upper bin: .1 .35 .4 below, and 1 of 3 right.
+    metric = CalibrationError(bins=2, strategy="mass")
+    below = abs(0.1 + 0.35 + 0.4 - 1)
+    above = abs(0.5 + 0.5 + 0.65 + 0.8 + 0.9 - 3)
+    assert d2(metric) == pytest.approx((below + above) / 8, rel=1e-6)
+    worst = d2(metric.replace(norm="max"))
+    assert worst == pytest.approx(max(below / 3, above / 5), rel=1e-6)
+    # As many bins as confidences: each is a bin of its own.
+    each = CalibrationError(bins=6, strategy="mass")
+    alone = np.float32([0.9, 0.1, 0.5, 0.3, 0.7, 0.6])
+    answers = np.array([1, 0, 1, 0, 0, 1])
+    got = each(probs=alone, labels=answers)
+    assert got == pytest.approx(np.abs(alone - answers).mean(), rel=1e-6)
+
+
+def test_bins_of_equal_mass_do_not_depend_on_order_and_weigh():
+    metric = CalibrationError(bins=3, strategy="mass")
+    doubled = np.repeat(np.arange(8), 2)
+    twice = metric(probs=PROBS[doubled], labels=ANSWERS[doubled])
+    assert d2(metric) == pytest.approx(twice, rel=1e-6)
+    assert d1(metric, mask=2 * WEIGHTS) == pytest.approx(d1(metric, mask=WEIGHTS))
+    order = np.argsort(-PROBS)
+    again = metric(probs=PROBS[order], labels=ANSWERS[order])
+    assert again == pytest.approx(d2(metric), rel=1e-6)
+    assert np.isnan(metric.empty().compute())
+    assert np.isnan(metric(probs=PROBS * np.nan, labels=ANSWERS))
+    with pytest.raises(ValueError, match="strategy='kmeans' is not known"):
+        CalibrationError(strategy="kmeans")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kmetrics
-from kmetrics.curves import AveragePrecision, RocAuc
+from kmetrics.curves import AveragePrecision, PrAuc, RocAuc
 
 LOGITS = np.float32(
     [
@@ -52,6 +52,35 @@ def test_average_precision_of_the_examples():
     macro = AveragePrecision()(logits=scores, labels=labels)
     micro = AveragePrecision(average="micro")(logits=scores, labels=labels)
     assert (macro, micro) == pytest.approx((0.9444444444, 0.9761904762))
+
+
+def test_the_area_with_straight_lines_of_the_example():
+    area = PrAuc()(logits=SCORES, labels=ANSWERS)
+    assert area == pytest.approx(0.7922619048)
+    sk = pytest.importorskip(
+        "sklearn.metrics", reason="scikit-learn is the independent reference"
+    )
+    precision, recall, _ = sk.precision_recall_curve(
+        ANSWERS, SCORES, sample_weight=WEIGHTS
+    )
+    weighted = PrAuc()(logits=SCORES, labels=ANSWERS, mask=WEIGHTS)
+    assert weighted == pytest.approx(sk.auc(recall, precision), rel=1e-6)
+
+
+@pytest.mark.parametrize("metric", [AveragePrecision, PrAuc])
+def test_a_class_that_no_example_is_of_is_left_out_or_zero(metric):
+    scores = np.stack([SCORES, SCORES], axis=-1)
+    answers = np.stack([ANSWERS, 0 * ANSWERS], axis=-1)
+    one = metric()(logits=SCORES, labels=ANSWERS)
+    assert metric()(logits=scores, labels=answers) == one
+    halved = metric(absent="zero")(logits=scores, labels=answers)
+    assert halved == pytest.approx(one / 2)
+    each = metric(absent="zero", average="none")(logits=scores, labels=answers)
+    np.testing.assert_array_equal(each, [one, 0])
+    unknown = metric(absent="zero")(logits=SCORES * np.nan, labels=ANSWERS)
+    assert np.isnan(unknown)
+    with pytest.raises(ValueError, match="absent='skip' is not known"):
+        metric(absent="skip")
 
 
 @pytest.mark.spec("kmetrics-38")

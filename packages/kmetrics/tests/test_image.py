@@ -2,7 +2,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kmetrics import Psnr, Ssim
+from kmetrics import Psnr, PsnrWithResize, Ssim
 
 X = np.linspace(0, 1, 16 * 16 * 3, dtype=np.float32).reshape(1, 16, 16, 3)
 Y = np.clip(X + np.float32(0.1), 0, 1)
@@ -82,3 +82,24 @@ def test_pixels_are_clipped_if_asked_for_and_options_are_checked():
         Ssim(window=10)
     with pytest.raises(TypeError, match="targets"):
         Psnr()(preds=X, targets=X[..., :1])
+
+
+def test_predictions_of_another_size_are_resized():
+    assert PsnrWithResize()(preds=Y, targets=X) == pytest.approx(20.3022619, rel=1e-5)
+    small = np.float32([[[[0], [4]]]])  # one row of two pixels
+    # Centres at 1/4 and 3/4 of the width: 0, 1, 3, 4 for four pixels.
+    targets = np.float32([[[[0], [1], [3], [4]]]])
+    assert PsnrWithResize()(preds=small, targets=targets) == 100
+    # To half the width by a triangle over four pixels, 1 3 3 1, cut off at the border:
+    # 3 3 1 and 1 3 3 of 7.
+    wide = np.float32([[[[0], [8], [0], [0]]]])
+    half = np.float32([[[[8 * 3 / 7], [8 / 7]]]])
+    assert PsnrWithResize()(preds=wide, targets=half) == 100
+    rough = PsnrWithResize(antialias=False)
+    assert rough(preds=wide, targets=np.float32([[[[4], [0]]]])) == 100
+    kept = PsnrWithResize()(
+        preds=np.concatenate([Y, np.full_like(X, np.nan)]),
+        targets=np.concatenate([X, X]),
+        mask=np.array([True, False]),
+    )
+    assert kept == pytest.approx(20.3022619, rel=1e-5)

@@ -1,10 +1,20 @@
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import kmetrics
-from kmetrics import Mean, Norm, Std
+from kmetrics import (
+    CosineSimilarity,
+    Mean,
+    MeanCov,
+    Moments,
+    Norm,
+    SingleDimension,
+    Std,
+)
 
 GRID = jnp.asarray([[3.0, 4.0], [6.0, 8.0]])
 
@@ -129,3 +139,97 @@ def test_quantiles_of_weights_of_nothing_and_of_wrong_shares():
         kmetrics.Quantiles(q=(50,))
     with pytest.raises(ValueError, match="rel_err"):
         kmetrics.Quantiles(rel_err=2)
+
+
+@pytest.mark.parametrize(
+    ("across", "expected"), [("mean", 9.0), ("sum", 18.0), ("last", 13.0)]
+)
+def test_norms_over_batches_are_averaged_added_or_the_last_one(across, expected):
+    norm = Norm(axis=None, across=across)
+    batches = (np.float32([3, 4, 0]), np.float32([0, 5, 12]))
+    states = [norm.get_state(tensor=x) for x in batches]
+    for merged in (
+        states[0] | states[1],
+        norm.empty() | states[0] | states[1] | norm.empty(),
+        jax.jit(lambda a, b: a.merge(b))(*states),
+    ):
+        assert merged.compute() == expected
+    assert np.isnan(norm.empty().compute())
+    assert np.isnan((norm.empty() | norm.empty()).compute())
+    masked = norm.replace(aggregation="concat").get_state(
+        tensor=batches[0], mask=np.array(False)
+    )
+    assert (states[1] | masked.replace(_parent=None)).compute() == 13.0
+
+
+@pytest.mark.parametrize("across", ["mean", "last"])
+def test_across_batches_is_not_across_leaves(across):
+    norm = Norm(tensor="p", axis=None, across=across)
+    tree = kmetrics.TreeReduce(metric=norm)
+    leaves = {"a": np.float32([3, 4]), "b": np.float32([0, 13])}
+    assert tree({"p": leaves}) == 9.0
+    whole = kmetrics.TreeReduce(metric=norm.replace(aggregation="concat"))
+    assert whole({"p": leaves}) == pytest.approx(np.sqrt(25 + 169))
+    with pytest.raises(ValueError, match="across='max' is not known"):
+        Norm(across="max")
+
+
+def test_moments_of_all_elements():
+    values = np.float32([1, 2, 3, 4]) + 1e6
+    got = Moments(ddof=1)(values=values)
+    assert got == {
+        "mean": 1e6 + 2.5,
+        "std": pytest.approx(1.2909944487, rel=1e-6),
+        "count": 4,
+    }
+    one = Moments(ddof=1)(values=values, mask=np.arange(4) == 2)
+    assert (one["mean"], one["count"]) == (1e6 + 3, 1) and np.isnan(one["std"])
+    empty = Moments(on_empty="zero").empty().compute()
+    assert empty == {"mean": 0, "std": 0, "count": 0}
+
+
+def test_mean_and_covariance_of_vectors_at_an_offset():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(5, 3)) @ rng.normal(size=(3, 3)) + 1000
+    x = x.astype(np.float32)
+    weights = np.array([1, 2, 1, 0, 3])
+    dirty = np.where(weights[:, None] == 0, np.nan, x)
+    metric = MeanCov(ddof=1)
+    parts = [
+        metric.get_state(values=dirty[i : i + 1], mask=weights[i : i + 1])
+        for i in range(5)
+    ]
+    whole = metric.get_state(values=dirty, mask=weights[:, None])
+    repeated = np.repeat(x, weights, axis=0).astype(float)
+    for state in (whole, functools.reduce(lambda a, b: a | b, parts)):
+        got = state.compute()
+        # Values times weights are rounded to float32.
+        np.testing.assert_allclose(got["mean"], repeated.mean(axis=0), rtol=1e-7)
+        np.testing.assert_allclose(got["cov"], np.cov(repeated.T), rtol=1e-5, atol=1e-5)
+    by_hand = MeanCov()(values=np.float32([[0, 0], [2, 4]]))
+    np.testing.assert_array_equal(by_hand["mean"], [1, 2])
+    np.testing.assert_array_equal(by_hand["cov"], [[1, 2], [2, 4]])
+    assert np.isnan(parts[0].compute()["cov"]).all()
+    assert np.isnan((metric.empty() | metric.empty()).compute()["mean"])
+
+
+def test_the_cosine_of_half_a_right_angle_and_of_nothing():
+    a = np.float32([[1, 0], [0, 0]])
+    b = np.float32([[1, np.sqrt(3)], [1, 1]])
+    metric = CosineSimilarity()
+    assert metric(preds=a, targets=b) == pytest.approx(0.25, rel=1e-6)
+    first = np.array([[True], [False]])
+    assert metric(preds=1e5 * a, targets=b, mask=first) == pytest.approx(0.5, rel=1e-6)
+    with pytest.raises(ValueError, match="eps must be above 0"):
+        CosineSimilarity(eps=0)
+
+
+def test_one_dimension_of_vectors():
+    values = np.float32([[1, 2], [3, 5]])
+    assert SingleDimension(index=1)(values=values) == 3.5
+    assert SingleDimension(index=-2)(values=values) == 2.0
+    assert SingleDimension()(values=values, mask=np.array([[0], [1]])) == 3.0
+    with pytest.raises(
+        ValueError, match=r"index=2 is outside .*\n.*\[2, 2\], expected"
+    ):
+        SingleDimension(index=2)(values=values)

@@ -25,6 +25,10 @@ def batches(**shapes):
     ]
 
 
+def mean_color(images):
+    return jnp.mean(images, axis=(-3, -2))
+
+
 CASES = {
     "accuracy": (kmetrics.Accuracy(), batches(logits=(3,), labels=())),
     "top_2": (kmetrics.Accuracy(top_k=2), batches(logits=(3,), labels=(1,))),
@@ -44,6 +48,21 @@ CASES = {
     "mean": (kmetrics.Mean(), batches(values=(2,))),
     "std": (kmetrics.Std(ddof=1), batches(values=())),
     "norm": (kmetrics.Norm(), batches(tensor=(5,))),
+    "norm_sum": (kmetrics.Norm(across="sum"), batches(tensor=(5,))),
+    "norm_last": (
+        kmetrics.Norm(across="last"),
+        batches(tensor=(5,)),
+        {"splits": False, "in_order": False},
+    ),
+    "moments": (kmetrics.Moments(), batches(values=())),
+    # Far from each other: an entry of the covariance near 0 has no digits.
+    "cov": (
+        kmetrics.MeanCov(),
+        [{"values": b["x"] @ [[1, 0.5], [0, 1]]} for b in batches(x=(2,))],
+        {"rtol": 1e-5},
+    ),
+    "cosine": (kmetrics.CosineSimilarity(), batches(preds=(2,), targets=(2,))),
+    "single": (kmetrics.SingleDimension(index=1), batches(values=(2,))),
     "skip": (kmetrics.SkipIfMissing(metric=kmetrics.Mean()), batches(values=())),
     "binary": (kmetrics.BinaryAccuracy(), batches(logits=(), labels=())),
     "tree_map": (
@@ -94,6 +113,72 @@ CASES = {
         name: (getattr(kmetrics, name)(), batches(logits=(3,), labels=()))
         for module in (kmetrics.calibration, kmetrics.confusion, kmetrics.curves)
         for name in module.__all__
+    },
+    "depth": (kmetrics.AbsRel(), batches(preds=(2,), targets=(2,))),
+    "delta": (kmetrics.Delta(threshold=3), batches(preds=(2,), targets=(2,))),
+    **{
+        f"{name}{per_example}": (
+            getattr(kmetrics, name)(
+                num_clusters=3, num_classes=3, per_example=per_example
+            ),
+            [
+                {"preds": b["ids"], "targets": b["by"]}
+                for b in batches(ids=(6,), by=(6,))
+            ],
+        )
+        for name in kmetrics.clustering.__all__
+        for per_example in (False, True)
+        if name == "Ari" or not per_example
+    },
+    # Apart from each other: a distance near 0 has no digits.
+    "frechet": (
+        kmetrics.FrechetDistance(),
+        [{**b, "targets": b["targets"] + 5} for b in batches(preds=(2,), targets=(2,))],
+        {"rtol": 1e-5},
+    ),
+    "fid": (
+        kmetrics.Fid(features=mean_color),
+        [
+            {**b, "targets": b["targets"] + 5}
+            for b in batches(preds=(2, 2, 2), targets=(2, 2, 2))
+        ],
+        {"rtol": 1e-5},
+    ),
+    "lpips": (
+        kmetrics.Lpips(features=lambda images: [images, images**2]),
+        batches(preds=(2, 2, 2), targets=(2, 2, 2)),
+    ),
+    "resize": (
+        kmetrics.PsnrWithResize(),
+        batches(preds=(2, 3, 1), targets=(3, 2, 1)),
+    ),
+    "overlap": (kmetrics.Dice(), batches(logits=(3,), labels=())),
+    "panoptic": (
+        kmetrics.PanopticQuality(num_classes=3, max_segments=6),
+        [
+            {
+                "pred_classes": b["ids"],
+                "pred_instances": 0 * b["by"],
+                "target_classes": b["by"],
+                "target_instances": 0 * b["ids"],
+            }
+            for b in batches(ids=(2, 2), by=(2, 2))
+        ],
+    ),
+    "video": (
+        kmetrics.SegmentationJaccard(num_objects=2),
+        [
+            {"features": b["x"], "targets": b["ids"]}
+            for b in batches(x=(3, 2, 2, 2), ids=(3, 2, 2))
+        ],
+    ),
+    "equal_mass": (
+        kmetrics.CalibrationError(bins=2, strategy="mass"),
+        batches(logits=(3,), labels=()),
+    ),
+    **{
+        name: (getattr(kmetrics, name)(), batches(logits=(3,), labels=(3,)))
+        for name in kmetrics.multilabel.__all__
     },
     "l1": (losses.L1(), batches(preds=(2,), targets=(2,))),
     "l2": (losses.L2(weight=0.3), batches(preds=(2,), targets=(2,))),

@@ -9,13 +9,18 @@ if TYPE_CHECKING:
     from kmetrics import (
         calibration,
         classification,
+        clustering,
         confusion,
         curves,
+        depth,
+        generative,
         image,
         losses,
+        multilabel,
         over_time,
         ranking,
         regression,
+        segmentation,
         slices,
         statistics,
         summaries,
@@ -81,6 +86,7 @@ if TYPE_CHECKING:
         Precision1,
         TopKAccuracy,
     )
+    from kmetrics.clustering import Ari, Nmi, VMeasure
     from kmetrics.confusion import (
         BalancedAccuracy,
         CohenKappa,
@@ -92,8 +98,14 @@ if TYPE_CHECKING:
         Recall,
         Specificity,
     )
-    from kmetrics.curves import AveragePrecision, RocAuc
-    from kmetrics.image import Psnr, Ssim
+    from kmetrics.curves import AveragePrecision, PrAuc, RocAuc
+    from kmetrics.depth import AbsRel, Delta
+    from kmetrics.generative import Fid, FrechetDistance, Lpips
+    from kmetrics.image import Psnr, PsnrWithResize, Ssim
+    from kmetrics.multilabel import (
+        LabelRankingAveragePrecision,
+        MultilabelAveragePrecision,
+    )
     from kmetrics.over_time import Ema, Every, Last, MaxOverTime, MinOverTime
     from kmetrics.ranking import MapAtK, Mrr, Ndcg, RecallAtK
     from kmetrics.regression import (
@@ -109,8 +121,18 @@ if TYPE_CHECKING:
         RootMeanSquaredError,
         Spearman,
     )
+    from kmetrics.segmentation import Dice, PanopticQuality, SegmentationJaccard
     from kmetrics.slices import Grouped
-    from kmetrics.statistics import Mean, Norm, Quantiles, Std
+    from kmetrics.statistics import (
+        CosineSimilarity,
+        Mean,
+        MeanCov,
+        Moments,
+        Norm,
+        Quantiles,
+        SingleDimension,
+        Std,
+    )
     from kmetrics.text import Bleu, Cer, ChrF, ExactMatch, RougeL, RougeN, Wer
     from kmetrics.tokens import BitsPerByte, TokenAccuracy
     from kmetrics.trees import TreeMap, TreeReduce
@@ -157,7 +179,9 @@ __all__ = [
     "per_example_loss",
     "check_finite_losses",
     # Metrics.
+    "AbsRel",
     "Accuracy",
+    "Ari",
     "AveragePrecision",
     "BalancedAccuracy",
     "BinaryAccuracy",
@@ -170,15 +194,22 @@ __all__ = [
     "ChrF",
     "CohenKappa",
     "ConfusionMatrix",
+    "CosineSimilarity",
+    "Delta",
+    "Dice",
     "Ema",
     "Every",
     "ExactMatch",
     "ExplainedVariance",
     "FBeta",
+    "Fid",
+    "FrechetDistance",
     "Grouped",
     "JointAccuracy",
+    "LabelRankingAveragePrecision",
     "Last",
     "LogLoss",
+    "Lpips",
     "MapAtK",
     "MatthewsCorrelation",
     "MaxError",
@@ -186,19 +217,26 @@ __all__ = [
     "Mean",
     "MeanAbsoluteError",
     "MeanAbsolutePercentageError",
+    "MeanCov",
     "MeanIoU",
     "MeanSquaredError",
     "MeanSquaredLogError",
     "MedianAbsoluteError",
     "MinOverTime",
+    "Moments",
     "Mrr",
+    "MultilabelAveragePrecision",
     "Ndcg",
+    "Nmi",
     "Norm",
+    "PanopticQuality",
     "Pearson",
     "Perplexity",
+    "PrAuc",
     "Precision",
     "Precision1",
     "Psnr",
+    "PsnrWithResize",
     "Quantiles",
     "R2",
     "Recall",
@@ -207,6 +245,8 @@ __all__ = [
     "RootMeanSquaredError",
     "RougeL",
     "RougeN",
+    "SegmentationJaccard",
+    "SingleDimension",
     "SkipIfMissing",
     "Spearman",
     "Specificity",
@@ -216,18 +256,24 @@ __all__ = [
     "TopKAccuracy",
     "TreeMap",
     "TreeReduce",
+    "VMeasure",
     "Wer",
     "WithCi",
     # Modules.
     "calibration",
     "classification",
+    "clustering",
     "confusion",
     "curves",
+    "depth",
+    "generative",
     "image",
     "losses",
+    "multilabel",
     "over_time",
     "ranking",
     "regression",
+    "segmentation",
     "slices",
     "statistics",
     "summaries",
@@ -273,18 +319,24 @@ _EXPORTS = {
     "_selection": "Examples Selected",
     "_state": "EmptyState State",
     "classification": "Accuracy BinaryAccuracy JointAccuracy Precision1 TopKAccuracy",
+    "clustering": "Ari Nmi VMeasure",
+    "depth": "AbsRel Delta",
+    "generative": "Fid FrechetDistance Lpips",
+    "segmentation": "Dice PanopticQuality SegmentationJaccard",
     "calibration": "Brier CalibrationError LogLoss Perplexity",
-    "curves": "AveragePrecision RocAuc",
+    "curves": "AveragePrecision PrAuc RocAuc",
     "slices": "Grouped",
     "trees": "TreeMap TreeReduce",
     "uncertainty": "Bootstrap WithCi",
     "confusion": "BalancedAccuracy CohenKappa ConfusionMatrix FBeta "
     "MatthewsCorrelation MeanIoU Precision Recall Specificity",
-    "image": "Psnr Ssim",
+    "image": "Psnr PsnrWithResize Ssim",
+    "multilabel": "LabelRankingAveragePrecision MultilabelAveragePrecision",
     "regression": "ExplainedVariance MaxError MeanAbsoluteError "
     "MeanAbsolutePercentageError MeanSquaredError MeanSquaredLogError "
     "MedianAbsoluteError Pearson R2 RootMeanSquaredError Spearman",
-    "statistics": "Mean Norm Quantiles Std",
+    "statistics": "CosineSimilarity Mean MeanCov Moments Norm Quantiles "
+    "SingleDimension Std",
     "wrappers": "SkipIfMissing",
     "text": "Bleu Cer ChrF ExactMatch RougeL RougeN Wer",
     "tokens": "BitsPerByte TokenAccuracy",
@@ -295,13 +347,18 @@ _HOME = {name: module for module, names in _EXPORTS.items() for name in names.sp
 _MODULES = (
     "calibration",
     "classification",
+    "clustering",
     "confusion",
     "curves",
+    "depth",
+    "generative",
     "image",
     "losses",
+    "multilabel",
     "over_time",
     "ranking",
     "regression",
+    "segmentation",
     "slices",
     "statistics",
     "summaries",

@@ -15,7 +15,7 @@ import kontext
 from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
 from kmetrics._class_inputs import class_labels, example_weights
-from kmetrics._fields import sum_field
+from kmetrics._fields import concat_field, sum_field
 from kmetrics._masks import combine_masks, fill_masked
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import is_traced, to_float32
@@ -168,11 +168,54 @@ class CalibrationState(AutoState):
         weight = np.asarray(self.weight)
         if weight.sum() == 0:
             return self.empty_value()
-        filled = weight > 0
-        gap = np.abs(self.confidence - self.correct)[filled]
-        if self.parent.norm == "max":
-            return float((gap / weight[filled]).max())
-        return float(gap.sum() / weight.sum())
+        return _gap(weight, self.confidence, self.correct, norm=self.parent.norm)
+
+
+@state
+class ConfidencesState(AutoState):
+    """All confidences, kept on the host; each `[m]`.
+
+    Attributes:
+      weight: of the examples.
+      confidence: of the answers.
+      correct: whether they were right.
+    """
+
+    weight: Any = concat_field()
+    confidence: Any = concat_field()
+    correct: Any = concat_field()
+
+    def compute(self) -> float:
+        """The gap over bins of equal weight."""
+        if self.weight is None or not (self.weight != 0).any():
+            return self.empty_value()
+        keep = self.weight != 0
+        weight = self.weight[keep].astype(np.float64)
+        confidence, correct = self.confidence[keep], self.correct[keep]
+        if np.isnan(confidence).any():
+            return math.nan
+        # Equal confidences go together, into the bin of the middle of their weight.
+        _, group = np.unique(confidence, return_inverse=True)
+        group = group.ravel()
+        mass = np.bincount(group, weight)
+        middle = (np.cumsum(mass) - mass / 2) / mass.sum()
+        bins = self.parent.bins
+        place = np.minimum((middle * bins).astype(int), bins - 1)[group]
+        sums = (
+            np.bincount(place, weight * x, bins) for x in (1.0, confidence, correct)
+        )
+        return _gap(*sums, norm=self.parent.norm)
+
+
+def _gap(
+    weight: np.ndarray, confidence: np.ndarray, correct: np.ndarray, *, norm: str
+) -> float:
+    """The gap of confidence and accuracy, from sums per bin."""
+    filled = weight > 0
+    gap = np.abs(confidence - correct)[filled]
+    if norm == "max":
+        return float((gap / weight[filled]).max())
+    return float(gap.sum() / weight.sum())
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -186,9 +229,12 @@ class CalibrationError(_Probabilities):
     probabilities using Bayesian binning (2015).
 
     Attributes:
-      bins: the number of bins of equal width.
+      bins: the number of bins.
       norm: "mean": weighted by the examples in the bins (ECE). "max": the worst bin
         (MCE).
+      strategy: "width": bins of equal width, which are counted in fixed memory and on
+        the device. "mass": bins with equally many examples, as far as equal
+        confidences let them be; all confidences are kept on the host.
 
     Raises:
       ValueError: an option is not known.
@@ -198,6 +244,7 @@ class CalibrationError(_Probabilities):
 
     bins: int = 15
     norm: Literal["mean", "max"] = "mean"
+    strategy: Literal["width", "mass"] = "width"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -206,6 +253,17 @@ class CalibrationError(_Probabilities):
                 'CalibrationError: norm is "mean" or "max", and bins 1 or more\n'
                 f"  got {self.norm!r} and {self.bins}"
             )
+        if self.strategy not in ("width", "mass"):
+            raise ValueError(
+                f"CalibrationError: strategy={self.strategy!r} is not known\n"
+                'use "width" or "mass"'
+            )
+
+    def empty(self) -> Any:
+        """The state of no data."""
+        if self.strategy == "width":
+            return super().empty()
+        return ConfidencesState.empty().with_parent(self)
 
     def _state(
         self, log_probs: Any, probs: Any, labels: Any, weights: Any, is_binary: bool
@@ -214,10 +272,14 @@ class CalibrationError(_Probabilities):
             confidence, correct = probs[..., 1], labels == 1
         else:
             confidence, correct = probs.max(axis=-1), probs.argmax(axis=-1) == labels
+        weight = to_float32(weights).ravel()
+        if self.strategy == "mass":
+            return ConfidencesState(
+                weight=weight, confidence=confidence.ravel(), correct=correct.ravel()
+            )
         upper = jnp.asarray(np.linspace(0, 1, self.bins + 1)[1:], jnp.float32)
         place = jnp.searchsorted(upper, confidence.ravel(), side="left")
         place = jnp.clip(place, 0, self.bins - 1)
-        weight = to_float32(weights).ravel()
 
         def per_bin(x: jax.Array) -> jax.Array:
             kept = jnp.where(weight != 0, to_float32(x).ravel() * weight, 0.0)

@@ -20,7 +20,7 @@ from kmetrics._numerics import Pair
 from kmetrics._register import state
 from ktyping import Array, Bool, Real, typechecked
 
-__all__ = ["AveragePrecision", "RocAuc"]
+__all__ = ["AveragePrecision", "PrAuc", "RocAuc"]
 
 Average = Literal["macro", "weighted", "micro", "none"]
 
@@ -261,8 +261,7 @@ class RocAuc(_Curve):
 class AveragePrecision(_Curve):
     """The precision at each score, weighted by the recall it adds: Σ (Rₙ - Rₙ₋₁) Pₙ.
 
-    NaN where no example is of the class; such classes leave the average. All scores
-    are kept on the host.
+    All scores are kept on the host.
 
     Attributes:
       logits: as for `RocAuc`.
@@ -270,14 +269,51 @@ class AveragePrecision(_Curve):
       mask: as for `RocAuc`.
       average: as for `RocAuc`.
       on_empty: as for `RocAuc`.
+      absent: the value of a class that no example is of: "nan", which also leaves it
+        out of the average, or "zero".
+
+    Raises:
+      ValueError: an option is not known.
     """
+
+    absent: Literal["nan", "zero"] = "nan"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.absent not in ("nan", "zero"):
+            raise ValueError(
+                f"{type(self).__name__}: absent={self.absent!r} is not known\n"
+                'use "nan" or "zero"'
+            )
 
     def _area(self, yes: np.ndarray, no: np.ndarray) -> float:
         if yes.sum() == 0:
-            return np.nan
+            # Without any score the ranking is unknown, rather than without a yes.
+            unknown = self.absent == "nan" or no.sum() == 0
+            return np.nan if unknown else 0.0
         found = np.cumsum(yes[::-1])
-        chosen = found + np.cumsum(no[::-1])
-        return float((yes[::-1] * found / chosen).sum() / yes.sum())
+        precision = found / (found + np.cumsum(no[::-1]))
+        return self._under(found / found[-1], precision)
+
+    def _under(self, recall: np.ndarray, precision: np.ndarray) -> float:
+        """The area under a curve, from the highest score down."""
+        return float((np.diff(recall, prepend=0.0) * precision).sum())
+
+
+class PrAuc(AveragePrecision):
+    """The area under precision and recall, with straight lines between the scores.
+
+    They begin at recall 0 with precision 1. The lines are optimistic: nothing between
+    two scores can be reached; `AveragePrecision` is the honest sum. Inputs and options
+    are the same.
+
+    Reference: J. Davis, M. Goadrich, The relationship between precision-recall and ROC
+    curves (2006), section 4.
+    """
+
+    def _under(self, recall: np.ndarray, precision: np.ndarray) -> float:
+        recall, precision = np.append(0.0, recall), np.append(1.0, precision)
+        return float((np.diff(recall) * (precision[1:] + precision[:-1]) / 2).sum())
 
 
 def _counts(

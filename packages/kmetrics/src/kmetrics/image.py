@@ -1,4 +1,4 @@
-"""Metrics that compare images: PSNR and SSIM."""
+"""Metrics that compare images: PSNR, also of other sizes, and SSIM."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
 from ktyping import Array, Bool, Real, typechecked
 
-__all__ = ["Psnr", "Ssim"]
+__all__ = ["Psnr", "PsnrWithResize", "Ssim"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -96,6 +96,32 @@ class Psnr(_ImagePair):
         safe = jnp.where(error == 0, 1.0, error)
         value = 20 * math.log10(self._range) - 10 * jnp.log10(safe)
         return jnp.where(error == 0, self.max_db, jnp.minimum(value, self.max_db))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PsnrWithResize(Psnr):
+    """`Psnr` of predictions that are brought to the size of the targets, bilinearly.
+
+    Inputs and options: as for `Psnr`, but `preds` may have any height and width.
+
+    Attributes:
+      antialias: whether a larger prediction is smoothed as it is made smaller.
+    """
+
+    antialias: bool = True
+
+    @typechecked
+    def get_state(
+        self,
+        preds: Real[Array, "*b h0 w0 c"],
+        targets: Real[Array, "*b h w c"],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch; `mask` selects images, `[*b]` or `[*b, 1]`."""
+        resized = jax.image.resize(
+            to_float32(preds), jnp.shape(targets), "bilinear", antialias=self.antialias
+        )
+        return super().get_state(preds=resized, targets=targets, mask=mask)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

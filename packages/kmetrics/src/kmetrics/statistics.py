@@ -1,13 +1,10 @@
-"""Statistics of any tensor: mean, standard deviation, quantiles, norm."""
+"""Statistics of any tensor: mean, deviation, covariance, quantiles, norm."""
 
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -15,15 +12,28 @@ import kontext
 from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
 from kmetrics._bins import LogBins, count_bins
+from kmetrics._class_inputs import example_weights
+from kmetrics._covariance import CovarianceState
+from kmetrics._directions import cosine
+from kmetrics._field_kinds import moments_field
 from kmetrics._fields import sum_field
-from kmetrics._masks import align_left
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._moments import MomentsState
+from kmetrics._norm import Norm
 from kmetrics._numerics import to_float32
 from kmetrics._register import state
 from ktyping import Array, Bool, Real, typechecked
 
-__all__ = ["Mean", "Norm", "Quantiles", "Std"]
+__all__ = [
+    "CosineSimilarity",
+    "Mean",
+    "MeanCov",
+    "Moments",
+    "Norm",
+    "Quantiles",
+    "SingleDimension",
+    "Std",
+]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -157,98 +167,147 @@ class Quantiles(Metric):
         return QuantilesState(counts=count_bins(index, bins.size, mask))
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Norm(Metric):
-    """The norm `(Σ |x|^ord)^(1/ord)` of a tensor.
+@state
+class MomentsOfState(AutoState):
+    """Count, mean and squared deviations of all elements."""
 
-    Over several batches it is the mean of the norms, each norm counting once.
+    moments: Any = moments_field()
+
+    def compute(self) -> dict[str, float]:
+        """`mean`, `std` and `count`."""
+        count, mean, deviations = (float(part) for part in self.moments)
+        freedom = count - self.parent.ddof
+        return {
+            "mean": mean if count else self.empty_value(),
+            "std": float(np.sqrt(max(deviations, 0.0) / freedom))
+            if freedom > 0
+            else self.empty_value(),
+            "count": count,
+        }
+
+
+class Moments(Std):
+    """`mean`, `std` and `count` of all elements; inputs and `ddof` as for `Std`."""
+
+    State = MomentsOfState
+
+    @typechecked
+    def get_state(
+        self,
+        values: Real[Array, "..."] | Bool[Array, "..."],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch."""
+        return MomentsOfState(moments=MomentsState.from_values(values, mask))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MeanCov(Metric):
+    """`mean` `[d]` and `cov` `[d, d]` of vectors, exact at a large offset.
 
     Attributes:
-      tensor: path of real numbers of any shape.
-      mask: path of bools or non-negative numbers, lined up from the left with the
-        tensor without the axes of the norm.
-      ord: the order, 0 or more; `inf` for the largest, 0 for the number of entries
-        that are not 0.
-      axis: the axes of one vector; None for all, the tensor is one vector.
-      aggregation: "average": the mean of the norms of the vectors. "concat": the norm
-        of all vectors as one.
-      on_empty: the value if nothing counts: "nan", "zero", or "raise".
+      values: path of real numbers `[*b, d]`.
+      mask: path of bools or non-negative numbers `[*b]`, `[*b, 1]`, or fewer axes; a
+        number counts how often the vector occurs.
+      ddof: what is subtracted from the count in the denominator of the covariance.
+      on_empty: the entries of `cov` if not more than `ddof` vectors count, and of
+        `mean` if none does: "nan", "zero", "raise".
+    """
 
-    Raises:
-      ValueError: an option is not known, or an axis does not exist.
+    State = CovarianceState
+
+    values: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    ddof: int = 0
+    on_empty: OnEmpty = "nan"
+
+    @typechecked
+    def get_state(
+        self,
+        values: Real[Array, "*b d"],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch."""
+        return CovarianceState.from_values(values, mask)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class CosineSimilarity(Metric):
+    """The mean of `preds · targets / (|preds| |targets|)` over vectors, -1 to 1.
+
+    A vector of length 0 has the similarity 0 with all others.
+
+    Attributes:
+      preds: path of real numbers `[*b, n]`.
+      targets: path of real numbers, same shape.
+      mask: path of bools or non-negative numbers `[*b]`, `[*b, 1]`, or fewer axes.
+      eps: lengths are not taken below it, above 0.
+      on_empty: the value if nothing counts: "nan", "zero", or "raise".
     """
 
     State = AverageState
 
-    tensor: kontext.Key = kontext.REQUIRED
+    preds: kontext.Key = kontext.REQUIRED
+    targets: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    ord: float = 2.0
-    axis: int | tuple[int, ...] | None = -1
-    aggregation: Literal["average", "concat"] = "average"
+    eps: float = 1e-8
     on_empty: OnEmpty = "nan"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.ord, str) or not self.ord >= 0:
+        if not self.eps > 0:
             raise ValueError(
-                f"Norm: ord must be a number of 0 or more, or inf\n  got {self.ord!r}"
-            )
-        if self.aggregation not in ("average", "concat"):
-            raise ValueError(
-                f"Norm: aggregation={self.aggregation!r} is not known\n"
-                'use "average" or "concat"'
+                f"CosineSimilarity: eps must be above 0\n  got {self.eps!r}"
             )
 
     @typechecked
     def get_state(
         self,
-        tensor: Real[Array, "..."] | Bool[Array, "..."],
+        preds: Real[Array, "*b n"],
+        targets: Real[Array, "*b n"],
         mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
     ) -> Any:
-        """The state of one tensor."""
-        tensor = to_float32(tensor)
-        axes = self._axes(tensor.ndim)
-        if self.aggregation == "average":
-            return AverageState.from_values(_norm(tensor, axes, self.ord), mask)
-        counts = None
-        if mask is not None:
-            rest = [n for i, n in enumerate(tensor.shape) if i not in axes]
-            keep = align_left(jnp.asarray(mask) != 0, tuple(rest))
-            tensor = jnp.where(jnp.expand_dims(keep, axes), tensor, 0.0)
-            counts = jnp.any(keep)
-        whole = tuple(range(tensor.ndim))
-        return AverageState.from_values(_norm(tensor, whole, self.ord), counts)
+        """The state of one batch."""
+        similar = cosine(to_float32(preds), to_float32(targets), self.eps)
+        weights = None if mask is None else example_weights(mask, similar.shape)
+        return AverageState.from_values(similar, weights)
 
-    def merge_leaves(self, states: Sequence[Any]) -> Any:
-        """With aggregation "concat" the norm of all leaves as one vector."""
-        if self.aggregation == "average":
-            return super().merge_leaves(states)
-        norms = jnp.stack([state.total.hi for state in states])
-        counts = jnp.stack([state.count.hi for state in states])
-        # The number of entries that are not 0 is itself a sum over the leaves.
-        whole = jnp.sum(norms) if self.ord == 0 else _norm(norms, (0,), self.ord)
-        total = AverageState.from_values(whole, jnp.any(counts != 0))
-        return total.with_parent(self)
 
-    def _axes(self, rank: int) -> tuple[int, ...]:
-        axis = range(rank) if self.axis is None else self.axis
-        axes = (axis,) if isinstance(axis, int) else tuple(axis)
-        if any(not -rank <= a < rank for a in axes):
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SingleDimension(Metric):
+    """The mean of `values[..., index]`.
+
+    Attributes:
+      values: path of real numbers `[*b, n]`.
+      mask: path of bools or non-negative numbers `[*b]`, `[*b, 1]`, or fewer axes.
+      index: which entry of the last axis; from the end if below 0.
+      on_empty: the value if nothing counts: "nan", "zero", or "raise".
+    """
+
+    State = AverageState
+
+    values: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    index: int = 0
+    on_empty: OnEmpty = "nan"
+
+    @typechecked
+    def get_state(
+        self,
+        values: Real[Array, "*b n"] | Bool[Array, "*b n"],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch.
+
+        Raises:
+          ValueError: there is no entry `index`.
+        """
+        values = jnp.asarray(values)
+        size = values.shape[-1]
+        if not -size <= self.index < size:
             raise ValueError(
-                f"Norm: axis={self.axis} does not exist in a tensor of {rank} axes\n"
-                "use axis=None for the norm of the whole tensor"
+                f"SingleDimension: index={self.index} is outside of the last axis\n"
+                f"  values {list(values.shape)}, expected {-size} to {size - 1}"
             )
-        return tuple(sorted(a % rank for a in axes))
-
-
-def _norm(x: jax.Array, axes: tuple[int, ...], order: float) -> jax.Array:
-    size = jnp.abs(x)
-    if order == 0:
-        return jnp.sum(size != 0, axis=axes).astype(jnp.float32)
-    largest = jnp.max(size, axis=axes, keepdims=True, initial=0.0)
-    if math.isinf(order):
-        return jnp.squeeze(largest, axes)
-    # Relative to the largest entry, so that no power over- or underflows.
-    unit = jnp.where((largest > 0) & jnp.isfinite(largest), largest, 1.0)
-    powers = jnp.sum((size / unit) ** order, axis=axes)
-    return jnp.squeeze(unit, axes) * powers ** (1 / order)
+        weights = None if mask is None else example_weights(mask, values.shape[:-1])
+        return AverageState.from_values(values[..., self.index], weights)

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 
 import kontext
+from kmetrics._directions import cosine, direction, length
 from kmetrics._loss import Loss
 from kmetrics._masks import align_left
 from kmetrics._numerics import to_float32
-from kmetrics.losses._products import direction, length
 from ktyping import Array, Bool, Float, Real, typechecked
 
 # Drops a row of a softmax without an inf, whose gradient would be NaN.
@@ -44,8 +44,8 @@ class NegativeCosineSimilarity(Loss):
         self, preds: Real[Array, "*b n"], targets: Real[Array, "*b n"]
     ) -> Float[Array, "*b 1"]:
         """`[*b, 1]`, one value per vector."""
-        one, two = (direction(to_float32(x), self.eps) for x in (preds, targets))
-        return -jnp.sum(one * two, axis=-1, keepdims=True)
+        similar = cosine(to_float32(preds), to_float32(targets), self.eps)
+        return -similar[..., None]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Products and norms whose value and gradient are finite at 0."""
+"""A product whose value and gradient are finite where a weight is 0."""
 
 from __future__ import annotations
 
@@ -10,16 +10,3 @@ def weigh(weight: jax.Array, value: jax.Array) -> jax.Array:
     """`weight * value` with 0 · ±inf = 0, also in the gradient."""
     absent = weight == 0
     return jnp.where(absent, 0.0, weight * jnp.where(absent, 0.0, value))
-
-
-def length(x: jax.Array) -> jax.Array:
-    """The Euclidean norm over the last axis; its gradient at 0 is 0."""
-    square = jnp.sum(x * x, axis=-1)
-    at_zero = square == 0
-    return jnp.where(at_zero, 0.0, jnp.sqrt(jnp.where(at_zero, 1.0, square)))
-
-
-def direction(x: jax.Array, eps: float) -> jax.Array:
-    """`x / max(|x|, eps)` over the last axis; at 0 both it and its gradient are 0."""
-    size = length(x)[..., None]
-    return jnp.where(size == 0, 0.0, x / jnp.maximum(size, eps))

@@ -1,0 +1,243 @@
+"""Metrics of clusters, whose numbers mean nothing, beside true classes."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import kontext
+from kmetrics._auto import AutoState
+from kmetrics._average import AverageState
+from kmetrics._bins import count_bins
+from kmetrics._fields import sum_field
+from kmetrics._masks import align_left, combine_masks
+from kmetrics._metric import Metric, OnEmpty
+from kmetrics._numerics import Pair, is_traced
+from kmetrics._register import state
+from ktyping import Array, Bool, Int, Real, typechecked
+
+__all__ = ["Ari", "Nmi", "VMeasure"]
+
+
+@state
+class ContingencyState(AutoState):
+    """How often each cluster and each class come together.
+
+    Attributes:
+      counts: `[clusters, classes]`.
+    """
+
+    counts: Any = sum_field()
+
+    def compute(self) -> float:
+        """The value, from `from_counts` of the metric."""
+        counts = np.asarray(self.counts)
+        if counts.sum() == 0:
+            return self.empty_value()
+        return float(self.parent.from_counts(counts))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Contingency(Metric):
+    preds: kontext.Key = kontext.REQUIRED
+    targets: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    num_clusters: int
+    num_classes: int
+    ignore_index: int | None = None
+    per_example: bool = False
+    on_empty: OnEmpty = "nan"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.num_clusters < 1 or self.num_classes < 1:
+            raise ValueError(
+                f"{type(self).__name__}: num_clusters and num_classes must be 1 or more"
+                f"\n  got {self.num_clusters} and {self.num_classes}"
+            )
+
+    def empty(self) -> Any:
+        """The state of no data."""
+        kind = AverageState if self.per_example else ContingencyState
+        return kind.empty().with_parent(self)
+
+    @typechecked
+    def get_state(
+        self,
+        preds: Int[Array, "*b"],
+        targets: Int[Array, "*b"],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch.
+
+        Raises:
+          ValueError: a number is no cluster or no class (seen outside of jit, without
+            a mask).
+        """
+        preds, targets = jnp.asarray(preds), jnp.asarray(targets)
+        if self.ignore_index is not None:
+            mask = combine_masks(mask, targets != self.ignore_index)
+        if mask is None:
+            self._check("cluster", preds, self.num_clusters)
+            self._check("class", targets, self.num_classes)
+        is_known = (preds >= 0) & (preds < self.num_clusters)
+        is_known &= (targets >= 0) & (targets < self.num_classes)
+        cell = jnp.where(is_known, preds * self.num_classes + targets, -1)
+        shape = (self.num_clusters, self.num_classes)
+        size = self.num_clusters * self.num_classes
+        if not self.per_example:
+            counts = count_bins(cell, size, mask)
+            return ContingencyState(counts=Pair(*(x.reshape(shape) for x in counts)))
+        weights = jnp.ones(cell.shape, bool) if mask is None else mask
+        weights = jnp.broadcast_to(align_left(weights, cell.shape), cell.shape)
+        rows = (x.reshape(len(cell), math.prod(x.shape[1:])) for x in (cell, weights))
+        counts = jax.vmap(lambda at, weight: count_bins(at, size, weight).hi)(*rows)
+        tables = counts.reshape(-1, *shape)
+        values = jax.vmap(self.from_counts)(tables)
+        return AverageState.from_values(values, jnp.sum(tables, axis=(1, 2)) > 0)
+
+    def from_counts(self, counts: Any) -> Any:
+        """The value of a table `[clusters, classes]`, of numpy or traced."""
+        raise NotImplementedError
+
+    def _check(self, kind: str, numbers: jax.Array, size: int) -> None:
+        is_known = (numbers >= 0) & (numbers < size)
+        if not is_traced(is_known) and not bool(jnp.all(is_known)):
+            raise ValueError(
+                f"{type(self).__name__}: a number is no {kind}\n"
+                f"  got {int(numbers[~is_known][0])}, expected 0 to {size - 1}\n"
+                "mask it out, or name a class that does not count with ignore_index"
+            )
+
+
+class Ari(_Contingency):
+    """The adjusted Rand index: 1 for equal partitions, 0 on average by chance.
+
+    For this and all metrics of this module the clusters and classes of all batches are
+    taken together, unless `per_example` is set.
+
+    Reference: L. Hubert, P. Arabie, Comparing partitions (1985), equation 5.
+
+    Attributes:
+      preds: path of the numbers of the clusters, integers `[*b]`.
+      targets: path of the numbers of the classes, same shape.
+      mask: path of bools, or of counts, lined up from the left.
+      num_clusters: how many clusters there are at most.
+      num_classes: how many classes there are at most.
+      ignore_index: a class that does not count, such as the background.
+      per_example: whether each example `[b]` of inputs `[b, ...]`, such as an image,
+        has partitions of its own; then comes the mean over the examples.
+      on_empty: the value if nothing counts: "nan", "zero", or "raise".
+    """
+
+    def from_counts(self, counts: Any) -> Any:
+        """The index of a table `[clusters, classes]`."""
+        xp = _namespace(counts)
+        together, clusters, classes = (
+            xp.sum(n * (n - 1)) / 2
+            for n in (counts, counts.sum(axis=1), counts.sum(axis=0))
+        )
+        total = counts.sum()
+        pairs = total * (total - 1) / 2
+        chance = clusters * classes / xp.where(pairs > 0, pairs, 1)
+        most = (clusters + classes) / 2
+        trivial = most == chance
+        value = (together - chance) / xp.where(trivial, 1, most - chance)
+        return xp.where(trivial, 1.0, value)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Nmi(_Contingency):
+    """The mutual information of clusters and classes over a mean of the entropies.
+
+    Inputs and options: see `Ari`. 1 if there is one cluster and one class.
+
+    Reference: N. X. Vinh, J. Epps, J. Bailey, Information theoretic measures for
+    clusterings comparison (2010), table 2.
+
+    Attributes:
+      average: the mean of the two entropies: "arithmetic", "geometric", "min", "max".
+    """
+
+    average: Literal["arithmetic", "geometric", "min", "max"] = "arithmetic"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.average not in ("arithmetic", "geometric", "min", "max"):
+            raise ValueError(
+                f"Nmi: average={self.average!r} is not known\n"
+                'use "arithmetic", "geometric", "min" or "max"'
+            )
+
+    def from_counts(self, counts: Any) -> Any:
+        """The information of a table `[clusters, classes]`."""
+        xp = _namespace(counts)
+        shared, one, two = _information(counts)
+        mean = {
+            "arithmetic": (one + two) / 2,
+            "geometric": xp.sqrt(one * two),
+            "min": xp.minimum(one, two),
+            "max": xp.maximum(one, two),
+        }[self.average]
+        value = xp.where(mean > 0, shared / xp.where(mean > 0, mean, 1), 0.0)
+        return xp.where((one == 0) & (two == 0), 1.0, value)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class VMeasure(_Contingency):
+    """The weighted harmonic mean of homogeneity and completeness.
+
+    Clusters are homogeneous that hold one class each, and complete if each class is in
+    one cluster. Inputs and options: see `Ari`.
+
+    Reference: A. Rosenberg, J. Hirschberg, V-Measure (2007), equation 1.
+
+    Attributes:
+      beta: how many times the completeness matters more, above 0.
+    """
+
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.beta > 0:
+            raise ValueError(f"VMeasure: beta must be above 0\n  got {self.beta!r}")
+
+    def from_counts(self, counts: Any) -> Any:
+        """The measure of a table `[clusters, classes]`."""
+        xp = _namespace(counts)
+        shared, clusters, classes = _information(counts)
+        homogeneous, complete = (
+            xp.where(entropy > 0, shared / xp.where(entropy > 0, entropy, 1), 1.0)
+            for entropy in (classes, clusters)
+        )
+        bottom = self.beta * homogeneous + complete
+        top = (1 + self.beta) * homogeneous * complete
+        return xp.where(bottom > 0, top / xp.where(bottom > 0, bottom, 1), 0.0)
+
+
+def _information(counts: Any) -> tuple[Any, Any, Any]:
+    """Mutual information, and the entropies of clusters and classes, in nats."""
+    xp = _namespace(counts)
+    shares = counts / xp.maximum(counts.sum(), 1e-30)
+    clusters, classes = shares.sum(axis=1), shares.sum(axis=0)
+    chance = clusters[:, None] * classes[None, :]
+    there = shares > 0
+    ratio = xp.where(there, shares, 1.0) / xp.where(there, chance, 1.0)
+    # Rounding may leave it below 0.
+    shared = xp.maximum(xp.sum(shares * xp.log(ratio)), 0.0)
+    entropies = (
+        xp.maximum(-xp.sum(p * xp.log(xp.where(p > 0, p, 1.0))), 0.0)
+        for p in (clusters, classes)
+    )
+    return shared, *entropies
+
+
+def _namespace(counts: Any) -> Any:
+    """Float64 on the host, float32 where it is traced."""
+    return jnp if is_traced(counts) else np
