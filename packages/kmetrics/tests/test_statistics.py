@@ -203,8 +203,7 @@ def test_mean_and_covariance_of_vectors_at_an_offset():
     repeated = np.repeat(x, weights, axis=0).astype(float)
     for state in (whole, functools.reduce(lambda a, b: a | b, parts)):
         got = state.compute()
-        # Values times weights are rounded to float32.
-        np.testing.assert_allclose(got["mean"], repeated.mean(axis=0), rtol=1e-7)
+        np.testing.assert_allclose(got["mean"], repeated.mean(axis=0), rtol=1e-9)
         np.testing.assert_allclose(got["cov"], np.cov(repeated.T), rtol=1e-5, atol=1e-5)
     by_hand = MeanCov()(values=np.float32([[0, 0], [2, 4]]))
     np.testing.assert_array_equal(by_hand["mean"], [1, 2])

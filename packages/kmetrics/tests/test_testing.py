@@ -114,6 +114,48 @@ CASES = {
         for module in (kmetrics.calibration, kmetrics.confusion, kmetrics.curves)
         for name in module.__all__
     },
+    "occlusion": (
+        kmetrics.TapOcclusion(),
+        [
+            {
+                "query_points": 0 * b["x"],
+                "occluded": b["ids"] > 1,
+                "pred_occluded": b["by"] > 1,
+            }
+            for b in batches(x=(2, 3), ids=(2, 4), by=(2, 4))
+        ],
+    ),
+    **{
+        name: (
+            getattr(kmetrics, name)(thresholds=(1, 2)),
+            [
+                {
+                    "query_points": 0 * b["q"],
+                    "occluded": b["ids"] > 1,
+                    "tracks": b["x"],
+                    "pred_tracks": b["p"],
+                    **({"pred_occluded": b["by"] > 1} if "Jaccard" in name else {}),
+                }
+                for b in batches(
+                    q=(2, 3), ids=(2, 4), by=(2, 4), x=(2, 4, d), p=(2, 4, d)
+                )
+            ],
+        )
+        for d, names in (
+            (2, ("TapPosition", "TapJaccard")),
+            (3, ("Tap3dPosition", "Tap3dJaccard")),
+        )
+        for name in names
+    },
+    # No poses, but any matrices do.
+    **{
+        name: (
+            getattr(kmetrics, name)(),
+            batches(preds=(2, 4, 4), targets=(2, 4, 4)),
+            {"rtol": 1e-5},
+        )
+        for name in kmetrics.pose.__all__
+    },
     "depth": (kmetrics.AbsRel(), batches(preds=(2,), targets=(2,))),
     "delta": (kmetrics.Delta(threshold=3), batches(preds=(2,), targets=(2,))),
     **{

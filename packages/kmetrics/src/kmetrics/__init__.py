@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         losses,
         multilabel,
         over_time,
+        pose,
         ranking,
         regression,
         segmentation,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         testing,
         text,
         tokens,
+        tracking,
         trees,
         uncertainty,
         wrappers,
@@ -107,6 +109,7 @@ if TYPE_CHECKING:
         MultilabelAveragePrecision,
     )
     from kmetrics.over_time import Ema, Every, Last, MaxOverTime, MinOverTime
+    from kmetrics.pose import PoseAuc, PoseRotationError, PoseTranslationError
     from kmetrics.ranking import MapAtK, Mrr, Ndcg, RecallAtK
     from kmetrics.regression import (
         R2,
@@ -135,6 +138,13 @@ if TYPE_CHECKING:
     )
     from kmetrics.text import Bleu, Cer, ChrF, ExactMatch, RougeL, RougeN, Wer
     from kmetrics.tokens import BitsPerByte, TokenAccuracy
+    from kmetrics.tracking import (
+        Tap3dJaccard,
+        Tap3dPosition,
+        TapJaccard,
+        TapOcclusion,
+        TapPosition,
+    )
     from kmetrics.trees import TreeMap, TreeReduce
     from kmetrics.uncertainty import Bootstrap, WithCi
     from kmetrics.wrappers import SkipIfMissing
@@ -232,6 +242,9 @@ __all__ = [
     "PanopticQuality",
     "Pearson",
     "Perplexity",
+    "PoseAuc",
+    "PoseRotationError",
+    "PoseTranslationError",
     "PrAuc",
     "Precision",
     "Precision1",
@@ -252,6 +265,11 @@ __all__ = [
     "Specificity",
     "Ssim",
     "Std",
+    "Tap3dJaccard",
+    "Tap3dPosition",
+    "TapJaccard",
+    "TapOcclusion",
+    "TapPosition",
     "TokenAccuracy",
     "TopKAccuracy",
     "TreeMap",
@@ -271,6 +289,7 @@ __all__ = [
     "losses",
     "multilabel",
     "over_time",
+    "pose",
     "ranking",
     "regression",
     "segmentation",
@@ -280,6 +299,7 @@ __all__ = [
     "testing",
     "text",
     "tokens",
+    "tracking",
     "trees",
     "uncertainty",
     "wrappers",
@@ -335,6 +355,8 @@ _EXPORTS = {
     "regression": "ExplainedVariance MaxError MeanAbsoluteError "
     "MeanAbsolutePercentageError MeanSquaredError MeanSquaredLogError "
     "MedianAbsoluteError Pearson R2 RootMeanSquaredError Spearman",
+    "pose": "PoseAuc PoseRotationError PoseTranslationError",
+    "tracking": "Tap3dJaccard Tap3dPosition TapJaccard TapOcclusion TapPosition",
     "statistics": "CosineSimilarity Mean MeanCov Moments Norm Quantiles "
     "SingleDimension Std",
     "wrappers": "SkipIfMissing",
@@ -345,29 +367,9 @@ _EXPORTS = {
 }
 _HOME = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 _MODULES = (
-    "calibration",
-    "classification",
-    "clustering",
-    "confusion",
-    "curves",
-    "depth",
-    "generative",
-    "image",
     "losses",
-    "multilabel",
-    "over_time",
-    "ranking",
-    "regression",
-    "segmentation",
-    "slices",
-    "statistics",
-    "summaries",
     "testing",
-    "text",
-    "tokens",
-    "trees",
-    "uncertainty",
-    "wrappers",
+    *(module for module in _EXPORTS if not module.startswith("_")),
 )
 
 

@@ -98,11 +98,19 @@ class CovarianceState(State):
 @functools.partial(jax.jit, inline=True)
 def _moments(rows: jax.Array, weights: jax.Array) -> tuple[Pair, Pair, Pair]:
     """Count, mean and scatter of vectors `[m, d]` with weights `[m]`."""
-    total, count = jax.vmap(lambda column: masked_sums(column, weights), in_axes=1)(
-        rows
-    )
-    mean = divide_pairs(total, count)
-    centred = jnp.where((weights != 0)[:, None], rows - mean.hi - mean.lo, 0.0)
-    weighted = jnp.where(weights != 0, to_float32(weights), 0.0)[:, None] * centred
+    # Near the middle first: a weight times a large number would be rounded.
+    keep = weights != 0
+    middle = divide_pairs(*_column_sums(rows, keep))
+    near = jnp.where(keep[:, None], rows - middle.hi - middle.lo, 0.0)
+    total, counts = _column_sums(near, weights)
+    shift = divide_pairs(total, counts)
+    centred = jnp.where(keep[:, None], near - shift.hi - shift.lo, 0.0)
+    weighted = jnp.where(keep, to_float32(weights), 0.0)[:, None] * centred
     scatter = jnp.matmul(weighted.T, centred, precision="highest")
-    return Pair(count.hi[0], count.lo[0]), mean, to_pair(scatter)
+    count = Pair(counts.hi[0], counts.lo[0])
+    return count, add_pairs(middle, shift), to_pair(scatter)
+
+
+def _column_sums(rows: jax.Array, weights: jax.Array) -> tuple[Pair, Pair]:
+    """The weighted sum, and the weight, of each column; `Pair` `[d]`."""
+    return jax.vmap(lambda column: masked_sums(column, weights), in_axes=1)(rows)

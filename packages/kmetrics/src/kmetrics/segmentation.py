@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -158,7 +159,7 @@ class PanopticQuality(Metric):
             jnp.asarray(x).reshape(-1, np.prod(jnp.shape(x)[-2:], dtype=int))
             for x in (pred_classes, pred_instances, target_classes, target_instances)
         ]
-        *sums, count = jax.vmap(self._match)(*maps)
+        *sums, count = self._match_all(*maps)
         weights = example_weights(mask, batch).reshape(-1, 1)
         self._check_count(jnp.where(weights[:, 0] != 0, count, 0))
         kept = (
@@ -166,6 +167,11 @@ class PanopticQuality(Metric):
             for x in sums
         )
         return PanopticState(*kept)
+
+    # One program outside of jit too, where its parts would be compiled one by one.
+    @functools.partial(jax.jit, static_argnums=0, inline=True)
+    def _match_all(self, *maps: jax.Array) -> tuple[jax.Array, ...]:
+        return jax.vmap(self._match)(*maps)
 
     def _match(
         self, pc: jax.Array, pi: jax.Array, tc: jax.Array, ti: jax.Array
@@ -296,10 +302,16 @@ class SegmentationJaccard(Metric):
         known = (targets >= 1) & (targets <= self.num_objects)
         targets = jnp.where(known, targets, 0).reshape(-1, *video)
         features = features.reshape(-1, *features.shape[-4:])
-        values, has_objects = jax.vmap(self._video)(features, targets)
+        values, has_objects = self._videos(features, targets)
         weights = example_weights(mask, batch).ravel()
         weights = jnp.where(has_objects, weights, jnp.zeros_like(weights))
         return AverageState.from_values(values, weights)
+
+    @functools.partial(jax.jit, static_argnums=0, inline=True)
+    def _videos(
+        self, features: jax.Array, targets: jax.Array
+    ) -> tuple[jax.Array, jax.Array]:
+        return jax.vmap(self._video)(features, targets)
 
     def _video(
         self, features: jax.Array, targets: jax.Array

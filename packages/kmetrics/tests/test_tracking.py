@@ -1,0 +1,142 @@
+import jax
+import numpy as np
+import pytest
+
+from kmetrics import (
+    Tap3dJaccard,
+    Tap3dPosition,
+    TapJaccard,
+    TapOcclusion,
+    TapPosition,
+)
+
+# Two videos of three points in four frames.
+RNG = np.random.default_rng(0)
+QUERIES = np.float32(
+    [[[0, 9, 9], [1, 9, 9], [3, 9, 9]], [[0, 9, 9], [2, 9, 9], [1, 9, 9]]]
+)
+TRACKS = RNG.uniform(0.2, 0.8, (2, 3, 4, 2)).astype(np.float32)
+PREDS = (TRACKS + RNG.normal(0, 0.02, TRACKS.shape)).astype(np.float32)
+OCCLUDED, SAID = RNG.uniform(size=(2, 2, 3, 4)) < 0.3
+INPUTS = {
+    "query_points": QUERIES,
+    "occluded": OCCLUDED,
+    "pred_occluded": SAID,
+    "tracks": TRACKS,
+    "pred_tracks": PREDS,
+}
+KINDS = {
+    TapOcclusion: ("query_points", "occluded", "pred_occluded"),
+    TapPosition: ("query_points", "occluded", "tracks", "pred_tracks"),
+    TapJaccard: tuple(INPUTS),
+}
+
+IN_A_PLANE = {Tap3dPosition: TapPosition, Tap3dJaccard: TapJaccard}
+
+
+def value(metric, mask=(1, 1), **changes):
+    """Compiled as one program, which takes less time than its parts one by one."""
+    names = KINDS[IN_A_PLANE.get(type(metric), type(metric))]
+    inputs = {name: INPUTS[name] for name in names} | changes
+    return jax.jit(metric.get_state)(**inputs, mask=np.array(mask)).compute()
+
+
+def direct(video, *, mode="first", thresholds=(1, 2, 4, 8, 16), distances=None):
+    """The three measures of one video, by loops over points and frames."""
+    if distances is None:
+        gap = TRACKS[video].astype(float) - PREDS[video]
+        distances = np.sqrt((gap**2).sum(-1)) * 256
+    right = judged = 0
+    near, jaccard = [], []
+    for threshold in thresholds:
+        hits = visible = true = false = 0
+        right = judged = 0
+        for n in range(3):
+            for t in range(4):
+                asked = QUERIES[video, n, 0]
+                if not (t > asked if mode == "first" else t != asked):
+                    continue
+                judged += 1
+                is_visible, is_said = not OCCLUDED[video, n, t], not SAID[video, n, t]
+                right += is_visible == is_said
+                is_near = distances[n, t] < threshold
+                visible += is_visible
+                hits += is_visible and is_near
+                true += is_visible and is_near and is_said
+                false += is_said and not (is_visible and is_near)
+        near.append(hits / visible)
+        jaccard.append(true / (visible + false))
+    return right / judged, np.mean(near), np.mean(jaccard)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["first", "strided"])
+def test_the_measures_agree_with_loops_over_points_and_frames(mode):
+    videos = [direct(video, mode=mode) for video in range(2)]
+    for kind, expected in zip(KINDS, np.mean(videos, axis=0), strict=True):
+        assert value(kind(query_mode=mode)) == pytest.approx(expected, rel=1e-6)
+    for kind, expected in zip(KINDS, videos[1], strict=True):
+        got = value(kind(query_mode=mode), mask=(0, 1))
+        assert got == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_hand_worked_video():
+    # One point asked for in frame 0; in the frames 1, 2, 3 it is visible, hidden,
+    # visible, said to be visible in all; 3/256 away in frame 1, far in frame 3.
+    tracks = np.zeros((1, 1, 4, 2), np.float32)
+    preds = tracks.copy()
+    preds[0, 0, 1, 0], preds[0, 0, 3, 1] = 3 / 256, 0.5
+    inputs = {
+        "query_points": np.zeros((1, 1, 1)),
+        "occluded": np.array([[[0, 0, 1, 0]]]),
+        "tracks": tracks,
+        "pred_tracks": preds,
+    }
+    said = {"pred_occluded": np.zeros((1, 1, 4), int)}
+    # Near for the thresholds 4, 8 and 16: one of two visible ones.
+    assert TapPosition()(**inputs) == pytest.approx(0.5 * 3 / 5)
+    # True 1, missed 0, wrong 2: 1 of 4 -- two visible, and two that are not right.
+    assert TapJaccard()(**inputs, **said) == pytest.approx(3 / 5 / 4)
+    hidden = {k: inputs[k] for k in ("query_points", "occluded")}
+    assert TapOcclusion()(**hidden, **said) == pytest.approx(2 / 3)
+    assert np.isnan(TapPosition()(**{**inputs, "occluded": np.ones((1, 1, 4))}))
+
+
+def test_points_and_frames_may_be_swapped():
+    swapped = {
+        name: INPUTS[name].swapaxes(1, 2) for name in INPUTS if name != "query_points"
+    }
+    for kind, names in KINDS.items():
+        changes = {name: x for name, x in swapped.items() if name in names}
+        assert value(kind(axis_order="tn"), **changes) == value(kind())
+    with pytest.raises(ValueError, match="taken for 'nt', points n and frames t"):
+        hidden = {name: swapped[name] for name in ("occluded", "pred_occluded")}
+        value(TapOcclusion(), **hidden)
+
+
+@pytest.mark.slow
+def test_points_in_space_are_near_at_their_depth():
+    depth = RNG.uniform(1, 4, (2, 3, 4, 1)).astype(np.float32)
+    tracks = np.concatenate([TRACKS * depth, depth], axis=-1)
+    preds = np.concatenate([PREDS * depth, depth * 1.01], axis=-1)
+    focal = np.float32([0.8, 1.5])
+    gap = np.sqrt(((tracks.astype(float) - preds) ** 2).sum(-1))
+    for lengths, unit in ((None, np.ones((2, 1, 1))), (focal, focal[:, None, None])):
+        scale = 256 * (1 if lengths is None else unit / depth[..., 0])
+        videos = [direct(v, distances=(gap * scale)[v]) for v in range(2)]
+        for kind, at in ((Tap3dPosition, 1), (Tap3dJaccard, 2)):
+            got = value(kind(), tracks=tracks, pred_tracks=preds, focal_lengths=lengths)
+            expected = np.mean([video[at] for video in videos])
+            assert got == pytest.approx(expected, rel=1e-6)
+            assert 0 < expected < 1
+
+
+def test_wrong_options_and_shapes_are_refused():
+    with pytest.raises(ValueError, match="query_mode='last' is not known"):
+        TapOcclusion(query_mode="last")
+    with pytest.raises(ValueError, match="axis_order='bt' is not known"):
+        TapJaccard(axis_order="bt")
+    with pytest.raises(ValueError, match="thresholds must be above 0"):
+        TapPosition(thresholds=())
+    with pytest.raises(TypeError, match="tracks"):
+        value(Tap3dPosition())
