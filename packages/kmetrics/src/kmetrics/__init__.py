@@ -368,6 +368,7 @@ _EXPORTS = {
 _HOME = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 _MODULES = (
     "losses",
+    "summaries",
     "testing",
     *(module for module in _EXPORTS if not module.startswith("_")),
 )

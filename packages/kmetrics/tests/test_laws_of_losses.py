@@ -1,0 +1,105 @@
+import numpy as np
+import pytest
+
+from kmetrics import losses
+from kmetrics.testing import check_laws
+
+RNG = np.random.default_rng(0)
+
+
+def batches(**shapes):
+    """Three batches of unequal sizes."""
+    return [
+        {
+            name: RNG.integers(0, 3, (n, *shape))
+            if name in ("labels", "by", "ids")
+            else RNG.normal(size=(n, *shape)).astype(np.float32)
+            for name, shape in shapes.items()
+        }
+        for n in (2, 1, 2)
+    ]
+
+
+CASES = {
+    "l1": (losses.L1(), batches(preds=(2,), targets=(2,))),
+    "l2": (losses.L2(weight=0.3), batches(preds=(2,), targets=(2,))),
+    "huber": (losses.Huber(), batches(preds=(), targets=())),
+    "log_cosh": (losses.LogCosh(), batches(preds=(), targets=())),
+    "soft": (losses.SoftmaxCrossEntropy(), batches(logits=(3,), labels=(3,))),
+    "int": (
+        losses.SoftmaxCrossEntropyWithIntLabels(),
+        batches(logits=(3,), labels=()),
+    ),
+    "bce": (losses.SigmoidBinaryCrossEntropy(), batches(logits=(3,), labels=(3,))),
+    "weighted_classes": (
+        losses.SoftmaxCrossEntropyWithIntLabels(class_weights=(1, 2, 0.5)),
+        batches(logits=(3,), labels=()),
+    ),
+    "softmax_focal": (losses.SoftmaxFocal(), batches(logits=(3,), labels=())),
+    **{
+        name: (getattr(losses, name)(), batches(logits=(3,), labels=(3,)))
+        for name in ("Hinge", "SigmoidFocal")
+    },
+    **{
+        name: (getattr(losses, name)(), batches(values=(2,)))
+        for name in ("AbsoluteValue", "Value")
+    },
+    **{
+        name: (getattr(losses, name)(), batches(preds=(2,), targets=(2,)))
+        for name in (
+            "Charbonnier",
+            "NegativeCosineSimilarity",
+            "Pinball",
+            "Poisson",
+            "WeightedL1",
+        )
+    },
+    "nll": (
+        losses.GaussianNLL(eps=0.5),
+        batches(preds=(2,), targets=(2,), variances=(2,)),
+    ),
+    "kl": (
+        losses.KL(),
+        [{**b, "labels": b["labels"] / 4} for b in batches(logits=(3,), labels=(3,))],
+    ),
+    # An example has the others of its batch for negatives. The temperature of 0.07
+    # multiplies the rounding of a similarity by 14.
+    "infonce": (
+        losses.InfoNCE(),
+        batches(preds=(2,), targets=(2,)),
+        {"splits": False, "rtol": 1e-5},
+    ),
+    "contrastive": (
+        losses.Contrastive(),
+        batches(preds=(2,), targets=(2,), labels=()),
+    ),
+    "triplet": (
+        losses.Triplet(),
+        batches(anchors=(2,), positives=(2,), negatives=(2,)),
+    ),
+    **{
+        name: (getattr(losses, name)(), batches(logits=(2, 2, 1), labels=(2, 2, 1)))
+        for name in ("Dice", "Lovasz")
+    },
+    "iou": (
+        losses.IoU(),
+        batches(iou_preds=(1,), logits=(2, 2, 1), labels=(2, 2, 1)),
+    ),
+    "ctc": (
+        losses.CTC(blank=3),
+        batches(logits=(5, 4), labels=(2,)),
+    ),
+}
+
+
+def test_every_shipped_loss_is_among_the_cases():
+    tested = {type(metric).__name__ for metric, *_ in CASES.values()}
+    assert tested == set(losses.__all__)
+
+
+@pytest.mark.slow
+@pytest.mark.spec("kmetrics-20", "kmetrics-87")
+@pytest.mark.parametrize("name", CASES)
+def test_every_shipped_loss_keeps_the_laws(name):
+    metric, data, *options = CASES[name]
+    check_laws(metric, data, **dict(*options))
