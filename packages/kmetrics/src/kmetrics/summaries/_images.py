@@ -100,7 +100,7 @@ class ShowImages(Show):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ShowDifferenceImages(Show):
-    """How two series of images differ: the mean over the channels of |a - b|.
+    """How two series of images differ: the mean over the channels of `|a - b|`.
 
     Attributes:
       images1: path of images `[*b, h, w, c]`, floats, or uint8 in 0 to 255, which
