@@ -4,6 +4,7 @@
 change is reviewed as text.
 """
 
+import dataclasses
 import json
 import os
 import pathlib
@@ -27,6 +28,32 @@ class Target:
 
     def __repr__(self):
         return f"Target({self.hidden})"
+
+
+@dataclasses.dataclass
+class Finished:
+    hidden: int
+
+
+def inner():
+    def function():
+        return 1
+
+    return function
+
+
+def run_in_block(statement):
+    exec(f"import konfig\nwith konfig.imports():\n    {statement}", {})
+
+
+def with_lambda():
+    cfg = config()
+    cfg.twice = konfig.ref_fn(lambda steps: 2 * steps)(cfg.ref.steps)
+    return cfg
+
+
+def declared():
+    return ConfigDict(rate=konfig.placeholder(float), steps=konfig.required(int))
 
 
 def config():
@@ -131,6 +158,35 @@ CASES = {
     "not allowed": lambda: konfig.resolve(
         {"__qualname__": "os:getcwd"}, allow=["os.*"]
     ),
+    "call of a call": lambda: T.SimpleNamespace(x=1)(2),
+    "call of a mapping": lambda: config()(2),
+    "finished dataclass": lambda: assign("m", Finished(3)),
+    "function inside a function": lambda: assign("f", inner()),
+    "operator of a proxy": lambda: T.SimpleNamespace * 2,
+    "class of a proxy": lambda: isinstance(3, T.SimpleNamespace),
+    "star import": lambda: run_in_block("from types import *"),
+    "module that is not there": lambda: run_in_block("import fractoins"),
+    "reserved key": lambda: ConfigDict({"__id__": 1}),
+    "slice of a config": lambda: config()[0:1],
+    "inner position deleted": lambda: T.SimpleNamespace(1, 2).__delitem__(0),
+    "constant changed": lambda: setattr(konfig.const(dict), "__const__", "a:b"),
+    "reference as a key": lambda: {config().ref.steps: 1},
+    "length of a reference": lambda: len(config().ref.layers),
+    "local function in a file": lambda: konfig.to_json(with_lambda()),
+    "defaults that are no call": lambda: konfig.register_default_values(config()),
+    "target that is not callable": lambda: konfig.resolve(
+        konfig.from_json({"__qualname__": "math:pi"}, trusted=True)
+    ),
+    "hole in the positions": lambda: konfig.resolve({"__qualname__": "a:b", "1": 5}),
+    "position beyond a list": lambda: override("layers[5].n=9"),
+    "list where a mapping is meant": lambda: konfig.get_path(config(), "layers.n"),
+    "append to a number": lambda: override("steps+=3"),
+    "axes of two lengths": lambda: sweep.zip_(a=[1, 2], b=[1]),
+    "placeholder of another type": lambda: setattr(declared(), "rate", "fast"),
+    "required read": lambda: declared().steps,
+    "wrong lock": lambda: config().lock("some"),
+    "wrong refs": lambda: konfig.to_json(config(), refs="none"),
+    "expression with a keyword twice": lambda: override("name=py::f.g(a=1, a=2)"),
 }
 
 

@@ -150,6 +150,14 @@ def test_an_error_of_a_target_is_the_same_object_with_notes():
     assert "test_resolve.py:" in created and "in failing" in created
 
 
+def test_the_old_switch_in_a_config_is_told_to_be_ignored():
+    cfg = ConfigDict({"_konfig_experimental_nofreeze": True, "a": [1]})
+    cfg.b = cfg.ref.a
+    with pytest.warns(UserWarning, match=r"freeze=False"):
+        assert konfig.resolve(cfg) == {"a": (1,), "b": (1,)}
+    assert "_konfig_experimental_nofreeze" in cfg
+
+
 def test_positions_of_calls_are_numbers_in_the_path_of_an_error():
     cfg = ConfigDict(model=konfig.call(dict, [konfig.call(Boom, 2)]))
     with pytest.raises(E2) as caught:

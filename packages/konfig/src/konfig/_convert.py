@@ -197,7 +197,11 @@ def _remedy(value: Any) -> str:
     name = type(value).__qualname__
     if isinstance(value, Mapping):
         return "give a plain dict"
-    return (
+    remedy = (
         f"describe it instead of building it: import {name} inside konfig.imports(), "
         f"or write konfig.call({name}, …), or give {name} a method __as_konfig__"
     )
+    kind = type(value)
+    if hasattr(kind, "__dataclass_fields__") or hasattr(kind, "__array__"):
+        remedy += "; konfig.export(value) describes what is built already"
+    return remedy

@@ -8,6 +8,7 @@ from konfig._errors import (
     ConfigAttributeError,
     ConfigIndexError,
     ConfigKeyError,
+    ConfigTypeError,
     KonfigError,
     LockedError,
     did_you_mean,
@@ -52,6 +53,19 @@ def missing(node: Node, key: Any, kind: type[KonfigError]) -> KonfigError:
     return kind(
         f"{describe(node)} has no field {key!r}",
         hint=joined(near, dotted, f"fields: {listed(names)}", node_attribute),
+        origin=where(node),
+    )
+
+
+def not_built(node: Node) -> ConfigTypeError:
+    """The error for calling what a config describes."""
+    target = target_of(node)
+    if target is None:
+        return ConfigTypeError("a mapping of a config cannot be called")
+    return ConfigTypeError(
+        f"{name_of(target)}(…) is described, not built, so it cannot be called",
+        hint="put both calls into a function and describe the call of that, or call "
+        "the object that konfig.resolve gives",
         origin=where(node),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from konfig import _compare, _convert, _copy, _faults, _lock
 from konfig._const import check_qualname, dotted, make_const
@@ -16,6 +16,7 @@ from konfig._errors import (
     ConfigTypeError,
     ConfigValueError,
     KonfigError,
+    RequiredValueError,
 )
 from konfig._keys import (
     RESERVED,
@@ -84,6 +85,9 @@ class ConfigDict(Node, MutableMapping):
             fill(ConfigDict, self._konfig_fields, pairs)
         except RecursionError:
             raise too_deep() from None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise _faults.not_built(self)
 
     # Reading
 
@@ -330,6 +334,8 @@ def _read_field(node: Node, key: Any, stored: Any) -> Any:
     except KonfigError as error:
         if error.path is None:
             error.path = format_path([key], "cfg")
+            if isinstance(error, RequiredValueError):
+                error.hint = f"set it, or give --{error.path}=…"
             error.origin = error.origin or where(node, key)
         raise
     except Exception as error:

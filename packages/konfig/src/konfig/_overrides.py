@@ -169,8 +169,9 @@ class _Change:
         flag = self._override.flag
         word = str(self._parts[-1]) if self._parts else flag
         for part in self._parts:
-            if isinstance(part, str) and f"{part!r}" in message:
-                word = part
+            named = f"{part!r}" if isinstance(part, str) else f"no position {part} "
+            if named in message:
+                word = str(part)
                 break
         head = flag.partition("=")[0]
         column = max(head.rfind(word), 0)

@@ -86,7 +86,7 @@ class Lazy:
         )
 
     def __hash__(self) -> int:
-        raise _misused(self, "hash(ref)", "put the value where it is needed")
+        raise _misused(self, "a set or a key", "a list in place of it")
 
     def __bool__(self) -> bool:
         raise _misused(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from konfig import _convert
 from konfig._const import Const, check_qualname, is_trusted
-from konfig._copy import deepcopy
+from konfig._copy import deepcopy, shallow
 from konfig._decode import decode
 from konfig._errors import ConfigTypeError, short
 from konfig._frozen import FrozenDict
@@ -68,6 +69,8 @@ def resolve(
             cfg = decode(cfg, trusted=bool(trusted))
         else:
             cfg = _convert.convert(cfg)
+        if isinstance(cfg, Node) and _OLD_SWITCH in cfg._konfig_fields:
+            cfg = _without_switch(cfg)
         guard = prepare(cfg, allow, bool(trusted))
         return _Resolver(cfg, freeze, guard, bool(trusted), check).run()
     except Exception as error:
@@ -83,6 +86,20 @@ def targets(cfg: Any) -> list[str]:
         elif isinstance(value, Const):
             found.setdefault(value.__const__)
     return list(found)
+
+
+# In configs written for Kauldron.
+_OLD_SWITCH = "_konfig_experimental_nofreeze"
+
+
+def _without_switch(cfg: Any) -> Any:
+    warnings.warn(
+        f"{_OLD_SWITCH!r} in a config is ignored: write resolve(cfg, freeze=False)",
+        stacklevel=3,
+    )
+    cfg = shallow(cfg)
+    del cfg._konfig_fields[_OLD_SWITCH]
+    return cfg
 
 
 _OPEN = object()
