@@ -1,11 +1,8 @@
 """What summaries compute, written and read back with TensorBoard's own reader."""
 
-import json
-
 import numpy as np
 import pytest
 
-import kmetrics
 from kmetrics import summaries
 from ktrain import writers
 
@@ -141,32 +138,3 @@ def test_lines_of_numbers_and_the_console_leave_media_out(tmp_path, capsys):
     assert capsys.readouterr().out.split() == ["train", "step=3", "loss=1", "acc=0.5"]
     flat = writers.flatten(values)
     assert flat.media() == {"metrics/shown": IMAGE} and not flat.texts()
-
-
-@pytest.mark.slow
-@pytest.mark.spec("core-82")
-def test_summaries_among_the_metrics_of_a_training_reach_tensorboard(tmp_path, parts):
-    show = summaries.ShowImages(
-        images="batch.x", num_images=2, rearrange="b x -> b x () ()"
-    )
-    metrics = {
-        "preds": summaries.HistogramSummary(tensor="preds.y"),
-        "shown": show,
-        "mean": kmetrics.Mean(values="preds.y"),
-    }
-    trainer = parts.trainer(
-        num_train_steps=3,
-        train_metrics=metrics,
-        log_metrics_every=1,
-        workdir=tmp_path,
-        writer=writers.default_writer(),
-    )
-    result = trainer.train()
-    assert isinstance(result.last_metrics["metrics/shown"], summaries.Image)
-    reader = _read(tmp_path / "tb/train")
-    for name, plugin in (("preds", "histograms"), ("shown", "images")):
-        assert [e.step for e in reader.Tensors(f"metrics/{name}")] == [0, 1, 2]
-        assert _plugin(reader, f"metrics/{name}") == plugin
-    status = json.loads((tmp_path / "status.json").read_text())
-    assert "metrics/mean" in status["metrics"]
-    assert "metrics/shown" not in status["metrics"]

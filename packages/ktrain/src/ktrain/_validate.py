@@ -63,6 +63,7 @@ _MAY_BE_NONE = ("checkpointer", "progress", "eval_ds")
 _MAPPINGS = {
     "train_losses": (("get_state",), "losses"),
     "train_metrics": (("get_state",), "metrics"),
+    "train_summaries": (("get_state",), "summaries"),
     "schedules": (("__call__",), "functions of the step"),
     "evals": (("open", "run"), "evaluators"),
 }
@@ -120,7 +121,7 @@ def _numbers(trainer: Any) -> Iterator[Problem]:
             trainer.num_train_steps,
             "expected a whole number of updates, at least 0",
         )
-    for name in ("log_metrics_every", "stop_after_steps"):
+    for name in ("log_metrics_every", "log_summaries_every", "stop_after_steps"):
         value = getattr(trainer, name)
         if value is not None and (not _whole(value) or value < 1):
             yield (

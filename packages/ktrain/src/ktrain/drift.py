@@ -19,6 +19,7 @@ FREE = (
     "writer",
     "progress",
     "log_metrics_every",
+    "log_summaries_every",
     "stop_after_steps",
     "resume",
     "on_config_drift",

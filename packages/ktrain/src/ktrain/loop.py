@@ -26,6 +26,10 @@ _MAX_CHUNK = 50
 """Steps between two looks at the clock, the progress bar and other processes."""
 
 
+def _due(every: int | None, step: int) -> bool:
+    return every is not None and step % every == 0
+
+
 @dataclasses.dataclass(kw_only=True)
 class Loop:
     """The parts of a run, and the loop over them.
@@ -37,6 +41,7 @@ class Loop:
       num_train_steps: Number of updates of the whole training.
       end: Number of updates after which this run stops, at most `num_train_steps`.
       log_every: Updates between two logs; None for no log.
+      show_every: Updates between two logs with summaries; None for none.
       evals: Evaluators.
       checkpoints: Where the state is saved; None for nowhere.
       clock: Gives what is saved with a checkpoint about time.
@@ -53,6 +58,7 @@ class Loop:
     num_train_steps: int
     end: int
     log_every: int | None
+    show_every: int | None
     evals: Sequence[EvalSession]
     checkpoints: CheckpointSession | None
     config_digest: str | None
@@ -132,10 +138,12 @@ class Loop:
 
     def _advance(self) -> None:
         """Runs the updates up to the next boundary at which something is due."""
-        if self._log_due(self.k):
+        shows = _due(self.show_every, self.k)
+        if shows or _due(self.log_every, self.k):
             k, batch = self.k, self._next_batch()
-            with self._first_call("report"):
-                self.state, report = self.step.report(self.state, batch)
+            program = self.step.show if shows else self.step.report
+            with self._first_call("show" if shows else "report"):
+                self.state, report = program(self.state, batch)
                 self.k += 1
             self.reporter.take(k, report)
         else:
@@ -165,15 +173,13 @@ class Loop:
         ):
             yield
 
-    def _log_due(self, step: int) -> bool:
-        return self.log_every is not None and step % self.log_every == 0
-
     def _next_event(self) -> int:
         """Gives the first boundary after `k` that must not be run over."""
         k = self.k
         events = [self.end, k + _MAX_CHUNK]
-        if self.log_every is not None:
-            events.append(k - k % self.log_every + self.log_every)
+        for every in (self.log_every, self.show_every):
+            if every is not None:
+                events.append(k - k % every + every)
         events += [s.run.next_due(k, self.num_train_steps) for s in self.evals]
         if self.checkpoints is not None:
             events.append(self.checkpoints.next_due(k) or self.end)

@@ -1,4 +1,4 @@
-"""The losses and metrics of a training or an evaluation, as one thing to compute."""
+"""The losses, metrics and summaries of a training or an evaluation, as one thing."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ States = Mapping[str, Mapping[str, Any]]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Measures:
-    """Losses and metrics by name; nested names are joined with "/".
+    """Losses, metrics and summaries by name; nested names are joined with "/".
 
     Attributes:
       losses: Losses, possibly nested; their sum is `losses/total`.
       metrics: Metrics, possibly nested.
+      summaries: Summaries, possibly nested: metrics that may compute media.
     """
 
     losses: Mapping[str, Any]
     metrics: Mapping[str, Any]
+    summaries: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @functools.cached_property
     def _losses(self) -> kmetrics.Collection:
@@ -34,6 +36,10 @@ class Measures:
     @functools.cached_property
     def _metrics(self) -> kmetrics.Collection:
         return kmetrics.Collection(self.metrics)
+
+    @functools.cached_property
+    def _summaries(self) -> kmetrics.Collection:
+        return kmetrics.Collection(self.summaries)
 
     def total(self, context: Context) -> tuple[jax.Array, Mapping[str, Any]]:
         """Gives (sum of the weighted losses f32[], loss states by name)."""
@@ -50,39 +56,60 @@ class Measures:
             context, mask=context.mask, example_roots=Context.example_roots
         )
 
+    def summary_states(self, context: Context) -> Mapping[str, Any]:
+        """Gives the summary states of one step by name; runs inside jit."""
+        return self._summaries.get_states(
+            context, mask=context.mask, example_roots=Context.example_roots
+        )
+
     def merge(self, a: States, b: States) -> States:
         """Gives the states of two steps together."""
         return {
-            "losses": self._losses.merge(a["losses"], b["losses"]),
-            "metrics": self._metrics.merge(a["metrics"], b["metrics"]),
+            group: collection.merge(a[group], b[group])
+            for group, collection in self._groups.items()
+            if group in a
         }
 
     def compute(self, states: States) -> dict[str, Any]:
-        """Gives host values: `losses/<name>`, `losses/total`, `metrics/<name>`."""
-        losses = self._losses.compute(states["losses"])
-        metrics = self._metrics.compute(states["metrics"])
-        values = {f"losses/{name}": value for name, value in losses.items()}
-        if losses:
-            values["losses/total"] = sum(losses.values())
-        return values | {f"metrics/{name}": value for name, value in metrics.items()}
+        """Gives host values by name, for those groups that `states` holds.
+
+        Names are `losses/<name>`, `losses/total`, `metrics/<name>`, `summaries/<name>`.
+        """
+        values: dict[str, Any] = {}
+        for group, collection in self._groups.items():
+            if group not in states:
+                continue
+            found = collection.compute(states[group])
+            values |= {f"{group}/{name}": value for name, value in found.items()}
+            if group == "losses" and found:
+                values["losses/total"] = sum(found.values())
+        return values
+
+    @property
+    def _groups(self) -> dict[str, kmetrics.Collection]:
+        return {
+            "losses": self._losses,
+            "metrics": self._metrics,
+            "summaries": self._summaries,
+        }
 
     def roots(self) -> frozenset[str]:
         """Gives the context fields that any key points into."""
-        paths = [*self._losses.keypaths().values(), *self._metrics.keypaths().values()]
-        return frozenset(root_of(path) for group in paths for path in group)
+        groups = (each.keypaths().values() for each in self._groups.values())
+        return frozenset(root_of(p) for paths in groups for path in paths for p in path)
 
-    def metric_roots(self) -> dict[str, frozenset[str]]:
-        """Gives per metric the context fields that its keys point into."""
+    def reads(self, group: str) -> dict[str, frozenset[str]]:
+        """Gives per member of a group the context fields that its keys point into."""
         return {
             name: frozenset(root_of(path) for path in paths)
-            for name, paths in self._metrics.keypaths().items()
+            for name, paths in self._groups[group].keypaths().items()
         }
 
-    def without(self, names: frozenset[str]) -> Measures:
-        """Gives the measures less the metrics with these names."""
-        flat = self._metrics.metrics
+    def without(self, group: str, names: frozenset[str]) -> Measures:
+        """Gives the measures less the members of a group with these names."""
+        flat = self._groups[group].metrics
         kept = {name: metric for name, metric in flat.items() if name not in names}
-        return Measures(self.losses, kept)
+        return dataclasses.replace(self, **{group: kept})
 
 
 def root_of(path: str) -> str:

@@ -165,6 +165,7 @@ class _Attempt:
             num_train_steps=trainer.num_train_steps,
             end=self._end(start),
             log_every=trainer.log_metrics_every,
+            show_every=trainer.log_summaries_every if trainer.train_summaries else None,
             evals=self.evals,
             checkpoints=self.checkpoints,
             config_digest=records.config_digest(trainer.raw_cfg),

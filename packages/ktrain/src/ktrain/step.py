@@ -30,7 +30,8 @@ class Report:
     """What a reporting step gives besides the new state, on the device.
 
     Attributes:
-      states: `{"losses": …, "metrics": …}`, states by name.
+      states: `{"losses": …, "metrics": …}`, states by name, and `"summaries"` where
+        they are due.
       grad_norm: Global L2 norm of the gradients, f32[].
       schedules: Values of the schedules at this step.
     """
@@ -50,6 +51,7 @@ class TrainStep(_bind.RootBound):
       rng_streams: Streams of random keys.
       losses: Losses by name; their weighted sum is minimised.
       metrics: Metrics by name, computed in reporting steps.
+      summaries: Summaries by name, computed in those of them that show.
       schedules: Functions of the step by name, readable as `schedules.<name>`.
     """
 
@@ -58,6 +60,7 @@ class TrainStep(_bind.RootBound):
     rng_streams: RngStreams = _bind.root("rng_streams")
     losses: Mapping[str, Any] = _bind.root("train_losses")
     metrics: Mapping[str, Any] = _bind.root("train_metrics")
+    summaries: Mapping[str, Any] = _bind.root("train_summaries", default={})
     schedules: Mapping[str, Any] = _bind.root("schedules")
 
     @functools.cached_property
@@ -67,8 +70,9 @@ class TrainStep(_bind.RootBound):
 
     @functools.cached_property
     def measures(self) -> Measures:
-        """The losses and metrics."""
-        return Measures(self.losses, self.metrics)
+        """The losses, metrics and summaries."""
+        summaries = _bind.value_of(self.summaries)
+        return Measures(self.losses, self.metrics, summaries)
 
     def init(self, batch_spec: Any) -> TrainState:
         """Gives the state before the first update.
@@ -183,10 +187,11 @@ class TrainStep(_bind.RootBound):
 
 
 class CompiledStep:
-    """A step compiled in its two variants; owns them, so that it can be freed.
+    """A step compiled in its variants; owns them, so that it can be freed.
 
-    `quiet(state, batch) -> state` and `report(state, batch) -> (state, Report)`. Both
-    take the state over: its buffers are reused, the old state cannot be used again.
+    `quiet(state, batch) -> state`, `report(state, batch) -> (state, Report)`, and
+    `show`, which is `report` with the summaries. All take the state over: its buffers
+    are reused, the old state cannot be used again.
 
     Attributes:
       context_spec: Shapes and dtypes of the context, once a step was traced.
@@ -198,10 +203,12 @@ class CompiledStep:
         self.context_spec: Any = None
         measures = step.measures
         self._capture_quiet = "interms" in Measures(step.losses, {}).roots()
-        self._capture = "interms" in measures.roots()
+        self._capture = "interms" in Measures(step.losses, step.metrics).roots()
+        self._capture_shown = "interms" in measures.roots()
         donated: dict[str, Any] = {"args": "sb", "donate_argnums": 0}
         self.quiet = Program(layout.jit(self._quiet, **donated))
         self.report = Program(layout.jit(self._report, **donated))
+        self.show = Program(layout.jit(self._show, **donated))
 
     def trace(self, state_spec: Any, batch_spec: Any) -> None:
         """Runs a reporting step on shapes alone: finds what no step could compute.
@@ -215,21 +222,29 @@ class CompiledStep:
             batch_spec,
             is_leaf=_is_spec,
         )
-        jax.eval_shape(self._report, state_spec, batch)
+        variant = self._show if self.step.measures.summaries else self._report
+        jax.eval_shape(variant, state_spec, batch)
 
     def _quiet(self, state: TrainState, batch: Any) -> TrainState:
         return self.step.step(state, batch, capture=self._capture_quiet)[0]
 
     def _report(self, state: TrainState, batch: Any) -> tuple[TrainState, Report]:
-        next_state, context, losses = self.step.step(
-            state, batch, capture=self._capture
-        )
+        return self._reported(state, batch, capture=self._capture, shows=False)
+
+    def _show(self, state: TrainState, batch: Any) -> tuple[TrainState, Report]:
+        return self._reported(state, batch, capture=self._capture_shown, shows=True)
+
+    def _reported(
+        self, state: TrainState, batch: Any, *, capture: bool, shows: bool
+    ) -> tuple[TrainState, Report]:
+        next_state, context, losses = self.step.step(state, batch, capture=capture)
         self.context_spec = jax.tree.map(ArraySpec.of, context)
+        measures = self.step.measures
+        states = {"losses": losses, "metrics": measures.metric_states(context)}
+        if shows:
+            states["summaries"] = measures.summary_states(context)
         report = Report(
-            states={
-                "losses": losses,
-                "metrics": self.step.measures.metric_states(context),
-            },
+            states=states,
             grad_norm=optax.tree.norm(context.grads).astype(jnp.float32),
             schedules=context.schedules,
         )

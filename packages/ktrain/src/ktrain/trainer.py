@@ -36,6 +36,7 @@ class Trainer:
       num_train_steps: Number of updates, exactly.
       train_losses: Losses by name, possibly nested; their weighted sum is minimised.
       train_metrics: Metrics by name, possibly nested, logged with the losses.
+      train_summaries: Summaries by name, possibly nested: images, histograms, texts.
       schedules: Functions of the step by name, logged as `schedules/<name>`.
       seed: Root of every random choice. Default 0.
       workdir: Folder of the run. Default none: then nothing is written.
@@ -44,6 +45,8 @@ class Trainer:
       checkpointer: When and where to save; None saves nothing.
       writer: Where metrics go. Default: JSON lines, TensorBoard and console.
       log_metrics_every: Updates between two logs; None logs nothing. Default 100.
+      log_summaries_every: Updates between two logs with the summaries, losses and
+        metrics included; None logs no summaries of training. Default 1000.
       stop_after_steps: Further updates of this call; None for all.
       rng_streams: Streams of random keys for the model.
       sharding: Where arrays live. Default: data parallel over all devices.
@@ -66,6 +69,7 @@ class Trainer:
     num_train_steps: int
     train_losses: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     train_metrics: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    train_summaries: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     schedules: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     seed: int = 0
     workdir: Any = None
@@ -74,6 +78,7 @@ class Trainer:
     checkpointer: Checkpointer | None = None
     writer: Writer = dataclasses.field(default_factory=default_writer)
     log_metrics_every: int | None = 100
+    log_summaries_every: int | None = 1000
     stop_after_steps: int | None = None
     rng_streams: RngStreams = dataclasses.field(default_factory=RngStreams)
     sharding: ShardingStrategy = dataclasses.field(default_factory=ShardingStrategy)

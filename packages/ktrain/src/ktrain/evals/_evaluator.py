@@ -31,7 +31,7 @@ class EvalResult:
 
     Attributes:
       step: Number of updates in the evaluated state.
-      values: `losses/<name>`, `losses/total`, `metrics/<name>`.
+      values: `losses/<name>`, `losses/total`, `metrics/<name>`, `summaries/<name>`.
       num_examples: Examples that were counted, each once.
       seconds: Wall time, compilation included.
     """
@@ -47,7 +47,7 @@ class Evaluator(_bind.RootBound):
     """Evaluates the state on a data set; what is not given is the trainer's.
 
     The last batch is padded and masked, so that every example counts exactly once.
-    Metrics that the trainer's own evaluation cannot have (they read `grads`,
+    Metrics and summaries that an evaluation cannot have (they read `grads`,
     `updates`, …) are left out when they are inherited, and refused when given.
 
     Attributes:
@@ -55,6 +55,7 @@ class Evaluator(_bind.RootBound):
       ds: The data; by default the trainer's `eval_ds`.
       losses: Losses by name; by default the trainer's `train_losses`.
       metrics: Metrics by name; by default the trainer's `train_metrics`.
+      summaries: Summaries by name; by default the trainer's `train_summaries`.
       num_batches: Batches to evaluate; None for all.
     """
 
@@ -62,6 +63,7 @@ class Evaluator(_bind.RootBound):
     ds: Any = _bind.root("eval_ds")
     losses: Mapping[str, Any] = _bind.root("train_losses")
     metrics: Mapping[str, Any] = _bind.root("train_metrics")
+    summaries: Mapping[str, Any] = _bind.root("train_summaries", default={})
     model: Any = _bind.root("model")
     rng_streams: RngStreams = _bind.root("rng_streams")
     sharding: ShardingStrategy = _bind.root("sharding")
@@ -103,23 +105,30 @@ class Evaluator(_bind.RootBound):
         return result
 
     def _measures(self, name: str) -> Measures:
-        measures = Measures(self.losses, self.metrics)
+        summaries = _bind.value_of(self.summaries)
+        measures = Measures(self.losses, self.metrics, summaries)
+        for group in ("metrics", "summaries"):
+            measures = self._possible(name, group, measures)
+        return measures
+
+    def _possible(self, name: str, group: str, measures: Measures) -> Measures:
+        """Gives the measures less the inherited ones that only training can have."""
         absent = {
-            metric: roots & Context.train_only
-            for metric, roots in measures.metric_roots().items()
+            member: roots & Context.train_only
+            for member, roots in measures.reads(group).items()
             if roots & Context.train_only
         }
         if not absent:
             return measures
-        inherited = _bind.follows_root(self, "metrics")
+        inherited = _bind.follows_root(self, group)
         listed = ", ".join(f"{m} (reads {min(r)})" for m, r in sorted(absent.items()))
         if not inherited:
             raise _errors.TrainerConfigError(
-                f"evals[{name!r}].metrics: {listed}: there are no gradients, updates or"
-                " optimizer state in evaluation.\n  Leave these metrics out."
+                f"evals[{name!r}].{group}: {listed}: there are no gradients, updates or"
+                f" optimizer state in evaluation.\n  Leave these {group} out."
             )
         _log.info("evals[%r]: left out, training only: %s", name, listed)
-        return measures.without(frozenset(absent))
+        return measures.without(group, frozenset(absent))
 
 
 class EvalSession:
@@ -139,6 +148,7 @@ class EvalSession:
             rng_streams=evaluator.rng_streams,
             losses=evaluator.losses,
             metrics=measures.metrics,
+            summaries=measures.summaries,
             schedules=evaluator.schedules,
         )
         self._capture = "interms" in measures.roots()
@@ -204,7 +214,10 @@ class EvalSession:
             capture=self._capture,
         )
         _, losses = self._measures.total(context)
-        states = {"losses": losses, "metrics": self._measures.metric_states(context)}
+        measures = self._measures
+        states = {"losses": losses, "metrics": measures.metric_states(context)}
+        if measures.summaries:
+            states["summaries"] = measures.summary_states(context)
         return states, count + _num_counted(batch)
 
 
