@@ -1,3 +1,4 @@
+import functools
 import pickle
 
 import jax
@@ -215,3 +216,57 @@ def test_a_pass_compiles_nothing_after_its_first_batch_and_fetches_once(monkeypa
     assert sum(isinstance(x, jax.Array) for x in jax.tree.leaves(fetches[0])) > 0
     later = jax.tree.leaves(fetches[1:])
     assert not any(isinstance(x, jax.Array) for x in later)
+
+
+@kmetrics.state
+class RangeState(kmetrics.AutoState):
+    total: jax.Array = kmetrics.sum_field()
+    low: jax.Array = kmetrics.min_field()
+    high: jax.Array = kmetrics.max_field(nan="ignore")
+    top: dict = kmetrics.max_field()
+
+    def compute(self):
+        return {"low": self.low, "high": self.high, **self.top, "total": self.total}
+
+
+class Range(kmetrics.Mean):
+    State = RangeState
+
+    def get_state(self, values, mask=None):
+        return RangeState(
+            total=values.sum(), low=values.min(), high=values, top={"top": values.max()}
+        )
+
+
+@pytest.mark.parametrize("bad", [-0.5, np.nan, np.inf])
+def test_extremes_lie_side_by_side_and_keep_their_policy_for_nan(bad):
+    collection = kmetrics.Collection(
+        {"range": Range(values="x"), "mean": kmetrics.Mean(values="x")}
+    )
+    get_states = jax.jit(collection.get_states)
+    batches = [batch(1, 5), batch(3, bad), batch(2, 4)]
+    states = functools.reduce(collection.merge, map(get_states, batches))
+    assert states.rest == {}
+    assert (states.lowest.shape, states.lowest_but_nan.shape) == ((2,), (2,))
+    alone = functools.reduce(
+        lambda a, b: a | b,
+        [collection.metrics["range"].get_state_from_context(b) for b in batches],
+    )
+    expected, got = alone.compute(), collection.compute(states)
+    for name, value in expected.items():
+        np.testing.assert_array_equal(got[f"range/{name}"], value)
+    np.testing.assert_array_equal(
+        got["range/high"], [3, max(5.0, bad) if bad == bad else 5]
+    )
+    again = pickle.loads(pickle.dumps(jax.device_get(states)))
+    np.testing.assert_array_equal(again["range"].high, states["range"].high)
+
+
+def test_extremes_of_integers_stay_as_they_are():
+    @kmetrics.state
+    class Highest(kmetrics.AutoState):
+        high: jax.Array = kmetrics.max_field()
+
+    assert Highest(high=jnp.float32(3)).lanes == ("max",)
+    assert Highest(high=jnp.int32(3)).lanes is None
+    assert Highest.empty().lanes is None

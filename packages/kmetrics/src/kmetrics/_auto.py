@@ -13,7 +13,7 @@ import numpy as np
 
 from kmetrics._errors import HostOnlyError, MergeError, StateDefinitionError
 from kmetrics._fields import KIND, Unset
-from kmetrics._numerics import is_traced
+from kmetrics._numerics import Pair, is_traced
 from kmetrics._register import fields_of, state
 from kmetrics._state import State
 
@@ -82,6 +82,23 @@ class AutoState(State):
             kind.adds_up and type(getattr(self, name)) is not Unset
             for name, kind in _kinds_of(cls).items()
         )
+
+    @property
+    def lanes(self) -> tuple[str, ...] | None:
+        """How each array merges, if all fields hold sums, minima or maxima."""
+        cls = type(self)
+        if cls.merge is not AutoState.merge:
+            return None
+        lanes: list[str] = []
+        for name, kind in _kinds_of(cls).items():
+            value = getattr(self, name)
+            if type(value) is Unset or not kind.lane:
+                return None
+            leaves = jax.tree.leaves(value, is_leaf=lambda x: type(x) is Pair)
+            if kind.lane != "sum" and any(x.dtype != np.float32 for x in leaves):
+                return None
+            lanes += [kind.lane] * len(leaves)
+        return tuple(lanes)
 
     def __post_init__(self) -> None:
         super().__post_init__()

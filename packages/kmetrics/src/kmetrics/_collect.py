@@ -169,9 +169,9 @@ class Collection:
     def merge(self, a: Mapping[str, Any], b: Mapping[str, Any]) -> States:
         """The states of the data of both, in one compiled call.
 
-        States that only add up lie in one vector and take one addition together.
-        States that collect on the host, and those of other libraries, merge outside
-        of it, one by one. A name that only one side has is kept as it is.
+        States that only add up lie in one vector and take one addition together; so do
+        the extremes. States that collect on the host, and those of other libraries,
+        merge outside of it, one by one. A name that only one side has is kept as it is.
         """
         a, b = unpacked(a), unpacked(b)
         if is_traced((a, b)):

@@ -70,6 +70,7 @@ class MomentsKind:
 
     device: ClassVar[bool] = True
     adds_up: ClassVar[bool] = False
+    lane: ClassVar[str] = ""
     node: ClassVar[type] = MomentsState
     nothing: ClassVar[Any] = Moments(0.0, 0.0, 0.0)
 
@@ -94,6 +95,7 @@ class Hist:
 
     device: ClassVar[bool] = True
     adds_up: ClassVar[bool] = True
+    lane: ClassVar[str] = "sum"
     node: ClassVar[type] = Bins
     nothing: Any
 
@@ -145,6 +147,7 @@ class Latest:
 
     device: ClassVar[bool] = True
     adds_up: ClassVar[bool] = False
+    lane: ClassVar[str] = ""
     node: ClassVar[type] = AtStep
     nothing: ClassVar[Any] = None
 
@@ -176,6 +179,7 @@ class Inner:
 
     device: ClassVar[bool] = True
     adds_up: ClassVar[bool] = False
+    lane: ClassVar[str] = ""
     node: ClassVar[type] = State
     nothing: ClassVar[Any] = None
 

@@ -35,6 +35,7 @@ class Sum:
 
     device: ClassVar[bool] = True
     adds_up: ClassVar[bool] = True
+    lane: ClassVar[str] = "sum"
     node: ClassVar[type] = Pair
     nothing: ClassVar[Any] = np.float64(0)
 
@@ -59,6 +60,7 @@ class Mean:
 
     device: ClassVar[bool] = True
     adds_up: ClassVar[bool] = True
+    lane: ClassVar[str] = "sum"
     node: ClassVar[type] = AverageState
     nothing: ClassVar[Any] = np.nan
 
@@ -93,13 +95,16 @@ class Extreme:
             (False, "propagate"): jnp.minimum,
             (False, "ignore"): jnp.fmin,
         }
+        self.lane = ("max" if largest else "min") + (
+            "" if nan == "propagate" else "_but_nan"
+        )
         self._largest = largest
         self.nothing = -np.inf if largest else np.inf
         self._pick = pick[largest, nan]
 
     def store(self, leaf: Any) -> Any:
         # Specs come from jax.eval_shape.
-        arrays = jax.Array, np.ndarray, jax.ShapeDtypeStruct
+        arrays = jax.Array, np.ndarray, np.generic, jax.ShapeDtypeStruct
         return leaf if isinstance(leaf, arrays) else jnp.asarray(leaf)
 
     def merge(self, a: Any, b: Any) -> Any:
@@ -126,6 +131,7 @@ class Concat:
 
     device: ClassVar[bool] = False
     adds_up: ClassVar[bool] = False
+    lane: ClassVar[str] = ""
     node: ClassVar[type] = Pieces
     nothing: ClassVar[Any] = None
 

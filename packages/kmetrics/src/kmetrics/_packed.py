@@ -1,7 +1,8 @@
-"""The states of many metrics with all their sums in one vector.
+"""The states of many metrics with all their numbers in a few vectors.
 
-Most states hold nothing but sums, kept as float32 pairs. Side by side they are one
-array `[2, n]`: one addition merges them all, and one transfer brings them to the host.
+Most states hold nothing but sums, kept as float32 pairs, and some the lowest or highest
+of float32 numbers. Side by side the sums are one array `[2, n]`, and the extremes are
+another: one operation each merges them all, and one transfer brings them to the host.
 """
 
 from __future__ import annotations
@@ -21,19 +22,40 @@ from kmetrics._state import State
 
 MergeEach: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
 
+# Where the numbers of a lane stand, and the sign that makes the lowest win.
+_VECTORS = {
+    "sum": ("sums", 1),
+    "min": ("lowest", 1),
+    "max": ("lowest", -1),
+    "min_but_nan": ("lowest_but_nan", 1),
+    "max_but_nan": ("lowest_but_nan", -1),
+}
 
-class Slot(NamedTuple):
-    """Where the pairs of one state stand.
+
+class Place(NamedTuple):
+    """Where one pair or array of a state stands.
 
     Attributes:
-      structure: the pytree of the state, with pairs as leaves.
+      lane: how it merges, a key of `_VECTORS`.
       start: index of its first number.
-      shapes: the shapes of its pairs.
+      shape: its shape.
+    """
+
+    lane: str
+    start: int
+    shape: tuple[int, ...]
+
+
+class Slot(NamedTuple):
+    """Where one state stands.
+
+    Attributes:
+      structure: the pytree of the state, with pairs and arrays as leaves.
+      places: one per leaf.
     """
 
     structure: Any
-    start: int
-    shapes: tuple[tuple[int, ...], ...]
+    places: tuple[Place, ...]
 
 
 class Layout:
@@ -68,12 +90,16 @@ class States(Mapping[str, Any]):
 
     Attributes:
       sums: float32 `[2, n]`, the upper and lower halves of all packed sums; None if
-        nothing is packed. Leading axes, from vmap or scan, belong to every state.
-      rest: name to state for the states that hold more than sums.
+        there are none. Leading axes, from vmap or scan, belong to every state.
+      lowest: float32 `[m]`, the packed minima, and the maxima times -1; or None.
+      lowest_but_nan: the same of fields that ignore NaN.
+      rest: name to state for the states that hold other things.
       layout: the names, and where the packed states stand.
     """
 
     sums: Any
+    lowest: Any
+    lowest_but_nan: Any
     rest: dict[str, Any]
     layout: Layout
 
@@ -103,23 +129,21 @@ class States(Mapping[str, Any]):
         return self.sums[..., 0, :], self.sums[..., 1, :]
 
     def _unpacked(self, slot: Slot) -> Any:
-        at, pairs = slot.start, []
-        hi, lo = self._halves
-        for shape in slot.shapes:
-            if shape:
-                end = at + math.prod(shape)
-                whole = (*hi.shape[:-1], *shape)
-                halves = (half[..., at:end].reshape(whole) for half in (hi, lo))
-            else:
-                end = at + 1
-                halves = (hi[..., at], lo[..., at])
-            pairs.append(Pair(*halves))
-            at = end
-        return slot.structure.unflatten(pairs)
+        leaves = []
+        for lane, start, shape in slot.places:
+            if lane == "sum":
+                parts = (_part(half, start, shape) for half in self._halves)
+                leaves.append(Pair(*parts))
+                continue
+            vector, sign = _VECTORS[lane]
+            leaves.append(sign * _part(getattr(self, vector), start, shape))
+        return slot.structure.unflatten(leaves)
 
 
 jax.tree_util.register_dataclass(
-    States, data_fields=["sums", "rest"], meta_fields=["layout"]
+    States,
+    data_fields=["sums", "lowest", "lowest_but_nan", "rest"],
+    meta_fields=["layout"],
 )
 
 
@@ -127,24 +151,36 @@ def unpacked(states: Mapping[str, Any]) -> States:
     """`states` as they are."""
     if isinstance(states, States):
         return states
-    return States(None, dict(states), Layout(tuple(states), {}))
+    return States(None, None, None, dict(states), Layout(tuple(states), {}))
 
 
 def packed(states: Mapping[str, Any]) -> States:
-    """`states` with the sums of all that hold nothing else in one vector."""
+    """`states`, those that are made of sums and extremes alone side by side."""
     slots: dict[str, Slot] = {}
-    pairs: list[Pair] = []
-    size = 0
+    pairs: list[Any] = []
+    extremes: dict[str, list[Any]] = {"lowest": [], "lowest_but_nan": []}
+    sizes = {"sums": 0, "lowest": 0, "lowest_but_nan": 0}
     for name, state in states.items():
-        if not (isinstance(state, State) and state.adds_up):
+        lanes = state.lanes if isinstance(state, State) else None
+        if lanes is None:
             continue
         own, structure = jax.tree.flatten(state, is_leaf=_is_pair)
-        shapes = tuple(np.shape(pair.hi) for pair in own)
-        slots[name] = Slot(structure, size, shapes)
-        size += sum(map(math.prod, shapes))
-        pairs += own
+        places = []
+        for lane, leaf in zip(lanes, own, strict=True):
+            vector, sign = _VECTORS[lane]
+            shape = np.shape(leaf.hi if vector == "sums" else leaf)
+            places.append(Place(lane, sizes[vector], shape))
+            sizes[vector] += math.prod(shape)
+            if vector == "sums":
+                pairs.append(leaf)
+            else:
+                extremes[vector].append(leaf if sign == 1 else -leaf)
+        slots[name] = Slot(structure, tuple(places))
+    low, but_nan = ([(x,) for x in own] for own in extremes.values())
     return States(
         sums=_side_by_side(pairs) if pairs else None,
+        lowest=_side_by_side(low)[0] if low else None,
+        lowest_but_nan=_side_by_side(but_nan)[0] if but_nan else None,
         rest={name: state for name, state in states.items() if name not in slots},
         layout=Layout(tuple(states), slots),
     )
@@ -152,12 +188,18 @@ def packed(states: Mapping[str, Any]) -> States:
 
 def merge_packed(a: States, b: States, merge_each: MergeEach) -> States:
     """The states of both; `merge_each` merges what does not lie side by side."""
-    if a.sums is None or a.layout.slots != b.layout.slots:
+    if not a.layout.slots or a.layout.slots != b.layout.slots:
         return packed(merge_each(a, b))
-    added = add_pairs(*(Pair(s.sums[..., 0, :], s.sums[..., 1, :]) for s in (a, b)))
+    sums = None
+    if a.sums is not None:
+        added = add_pairs(*(Pair(s.sums[..., 0, :], s.sums[..., 1, :]) for s in (a, b)))
+        sums = jnp.stack(added, axis=-2)
+    but_nan = a.lowest_but_nan, b.lowest_but_nan
     names = tuple(dict.fromkeys([*a, *b]))
     return States(
-        sums=jnp.stack(added, axis=-2),
+        sums=sums,
+        lowest=None if a.lowest is None else jnp.minimum(a.lowest, b.lowest),
+        lowest_but_nan=None if but_nan[0] is None else jnp.fmin(*but_nan),
         rest=merge_each(a.rest, b.rest),
         layout=_reordered(a.layout, names),
     )
@@ -167,12 +209,22 @@ def without(states: States, names: Set[str]) -> States:
     """`states` less those with these names, none of which is packed."""
     kept = tuple(name for name in states if name not in names)
     rest = {name: state for name, state in states.rest.items() if name not in names}
-    return States(states.sums, rest, _reordered(states.layout, kept))
+    return dataclasses.replace(
+        states, rest=rest, layout=_reordered(states.layout, kept)
+    )
 
 
 def joined(a: States, rest: Mapping[str, Any], names: tuple[str, ...]) -> States:
     """`a` and `rest` in the order of `names`."""
-    return States(a.sums, {**a.rest, **rest}, _reordered(a.layout, names))
+    layout = _reordered(a.layout, names)
+    return dataclasses.replace(a, rest={**a.rest, **rest}, layout=layout)
+
+
+def _part(vector: Any, start: int, shape: tuple[int, ...]) -> Any:
+    if not shape:
+        return vector[..., start]
+    part = vector[..., start : start + math.prod(shape)]
+    return part.reshape((*vector.shape[:-1], *shape))
 
 
 # The same layout object again and again: jit then compares it by identity.
@@ -181,13 +233,14 @@ def _reordered(layout: Layout, names: tuple[str, ...]) -> Layout:
     return layout if layout.names == names else Layout(names, layout.slots)
 
 
-def _side_by_side(pairs: list[Pair]) -> Any:
+def _side_by_side(pairs: list[Any]) -> Any:
+    """A row per half of the pairs, `[halves, n]`."""
     if all(isinstance(half, np.ndarray | np.generic) for p in pairs for half in p):
         return _stack(pairs, np)
     return _stack_compiled(pairs)
 
 
-def _stack(pairs: list[Pair], xp: Any) -> Any:
+def _stack(pairs: list[Any], xp: Any) -> Any:
     halves = zip(*pairs, strict=True)
     return xp.stack([xp.concatenate([xp.ravel(x) for x in half]) for half in halves])
 

@@ -66,6 +66,7 @@ class Selection:
 
     device: ClassVar[bool] = True
     adds_up: ClassVar[bool] = False
+    lane: ClassVar[str] = ""
     node: ClassVar[type] = Kept
     nothing: ClassVar[Any] = Selected(None, None, 0)
     has_scores: ClassVar[bool] = False

@@ -15,6 +15,7 @@ from kmetrics._errors import (
     MergeError,
     StateDefinitionError,
 )
+from kmetrics._numerics import Pair
 from kmetrics._register import STATIC, is_registered, state
 
 
@@ -92,6 +93,18 @@ class State:
         The sums of such states are kept in one vector by `Collection`.
         """
         return False
+
+    @property
+    def lanes(self) -> tuple[str, ...] | None:
+        """How each of its pairs and arrays merges, if `Collection` may do it for it.
+
+        One of "sum", "min", "max", "min_but_nan" and "max_but_nan" for each, in the
+        order of the pytree; None if `merge` does something else.
+        """
+        if not self.adds_up:
+            return None
+        leaves = jax.tree.leaves(self, is_leaf=lambda x: type(x) is Pair)
+        return ("sum",) * len(leaves)
 
     @property
     def parent(self) -> Any:
