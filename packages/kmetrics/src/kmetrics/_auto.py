@@ -79,7 +79,7 @@ class AutoState(State):
         """Whether all fields add up and hold data."""
         cls = type(self)
         return cls.merge is AutoState.merge and all(
-            kind.adds_up and type(getattr(self, name)) is not Unset
+            kind.lane == "sum" and type(getattr(self, name)) is not Unset
             for name, kind in _kinds_of(cls).items()
         )
 

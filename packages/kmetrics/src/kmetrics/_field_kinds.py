@@ -69,7 +69,6 @@ class MomentsKind:
     """Keeps a `MomentsState`; a plain array counts every element once."""
 
     device: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = False
     lane: ClassVar[str] = ""
     node: ClassVar[type] = MomentsState
     nothing: ClassVar[Any] = Moments(0.0, 0.0, 0.0)
@@ -94,7 +93,6 @@ class Hist:
     """Counts values between edges."""
 
     device: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
     lane: ClassVar[str] = "sum"
     node: ClassVar[type] = Bins
     nothing: Any
@@ -146,7 +144,6 @@ class Latest:
     """Keeps the value of the highest step, or of the lowest."""
 
     device: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = False
     lane: ClassVar[str] = ""
     node: ClassVar[type] = AtStep
     nothing: ClassVar[Any] = None
@@ -178,7 +175,6 @@ class Inner:
     """Keeps a state, which merges by itself."""
 
     device: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = False
     lane: ClassVar[str] = ""
     node: ClassVar[type] = State
     nothing: ClassVar[Any] = None

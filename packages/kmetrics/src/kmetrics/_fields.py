@@ -34,7 +34,6 @@ class Sum:
     """Adds elementwise, as float32 pairs."""
 
     device: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
     lane: ClassVar[str] = "sum"
     node: ClassVar[type] = Pair
     nothing: ClassVar[Any] = np.float64(0)
@@ -59,7 +58,6 @@ class Mean:
     """Keeps an `AverageState`; a plain array counts every element once."""
 
     device: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = True
     lane: ClassVar[str] = "sum"
     node: ClassVar[type] = AverageState
     nothing: ClassVar[Any] = np.nan
@@ -81,7 +79,6 @@ class Extreme:
     """The elementwise minimum or maximum."""
 
     device: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = False
     node: ClassVar[type | None] = None
 
     def __init__(self, largest: bool, nan: Literal["propagate", "ignore"]):
@@ -130,7 +127,6 @@ class Concat:
     """Collects arrays on the host and joins them along one axis."""
 
     device: ClassVar[bool] = False
-    adds_up: ClassVar[bool] = False
     lane: ClassVar[str] = ""
     node: ClassVar[type] = Pieces
     nothing: ClassVar[Any] = None

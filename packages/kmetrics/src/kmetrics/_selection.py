@@ -65,7 +65,6 @@ class Selection:
     """A field that keeps the `k` examples of the lowest rank."""
 
     device: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = False
     lane: ClassVar[str] = ""
     node: ClassVar[type] = Kept
     nothing: ClassVar[Any] = Selected(None, None, 0)

@@ -97,7 +97,7 @@ class Aligned:
     """A field of `AlignedCounts`."""
 
     device: ClassVar[bool] = True
-    adds_up: ClassVar[bool] = False
+    lane: ClassVar[str] = ""
     node: ClassVar[type] = AlignedCounts
     nothing: ClassVar[Any] = CountedBins(np.zeros(0), np.zeros(1))
 
