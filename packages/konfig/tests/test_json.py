@@ -131,8 +131,18 @@ def test_shared_nodes_are_written_once():
     data = json.loads(konfig.to_json(cfg))
     assert data["a"] == {"__qualname__": "types:A", "x": 1, "__id__": 0}
     assert data["b"] == [{"__id__": 0}]
-    back = konfig.from_json(konfig.to_json(cfg, sort_keys=True))
-    assert back.a is back.b[0]
+
+
+@pytest.mark.parametrize("fields", [{"x": 1}, {}, {1: 2}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"sort_keys": True}, {"origins": True}])
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_what_is_shared_is_read_back_in_every_order(fields, options, names):
+    node = ConfigDict(fields)
+    first, second = names
+    cfg = ConfigDict({first: node, second: [{"y": node}]})
+    back = konfig.from_json(konfig.to_json(cfg, **options))
+    assert back == cfg
+    assert back[first] is back[second][0].y
 
 
 @pytest.mark.parametrize(

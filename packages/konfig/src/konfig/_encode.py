@@ -113,14 +113,20 @@ class _Encoder:
                 return self._again(mark)
             self._written[mark] = None
             out = value._konfig_fields.copy()
+            if self._sort_keys:
+                # Before anything is written: what is shared is written at its first
+                # place in the text.
+                out = dict(sorted(out.items(), key=_by_text))
             texts = True
             for key, item in out.items():
                 if type(key) is not str:
                     texts = False
                 if type(item) not in _NATIVE:
                     out[key] = self.encode(item)
-            if not texts or self._sort_keys or self._origins:
-                out = self._arranged(value, out, texts)
+            if not texts:
+                out = {"__items__": [[self.encode(k), v] for k, v in out.items()]}
+            if self._origins:
+                out = {**self._encode_origin(value), **out}
             self._written[mark] = out
             return out
         if isinstance(value, list):
@@ -135,17 +141,6 @@ class _Encoder:
                 items.append(self.encode(item))
             return {"__tuple__": items}
         return value if type(value) in _NATIVE else self._encode_special(value)
-
-    def _arranged(self, node: Node, out: Any, texts: bool) -> dict[str, Any]:
-        """The fields in the order that was asked for, behind their origins."""
-        keys = list(out)
-        if self._sort_keys:
-            keys.sort(key=lambda key: (str(key), repr(key)))
-        if texts:
-            out = {key: out[key] for key in keys}
-        else:
-            out = {"__items__": [[self.encode(key), out[key]] for key in keys]}
-        return {**self._encode_origin(node), **out} if self._origins else out
 
     def _encode_origin(self, node: Node) -> dict[str, Any]:
         """Where the node was written, and its fields that were set later."""
@@ -165,6 +160,8 @@ class _Encoder:
                 pass
             raise too_deep()
         if "__id__" not in first:
+            if not first:
+                first["__items__"] = []  # a number alone stands for what came before
             first["__id__"] = self._ids
             self._ids += 1
         return {"__id__": first["__id__"]}
@@ -266,6 +263,11 @@ class _Encoder:
                 if item is wanted or _holds(item, wanted):
                     return format_path((*parts, key), "cfg")
         return None
+
+
+def _by_text(pair: tuple[Any, Any]) -> tuple[str, str]:
+    key = pair[0]
+    return str(key), repr(key)
 
 
 def _holds(value: Any, wanted: Any) -> bool:
