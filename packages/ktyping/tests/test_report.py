@@ -101,7 +101,7 @@ def test_a_negative_expression_is_the_reason():
         (Float["3 4"], z(4, 3), "the order (1, 0): transpose"),
         (Float["3"], z(1, 3), "x[0]"),
         (Float["1 3"], z(3), "x[None]"),
-        (Float["3"], z(5, 3), "`*b 3` allows it"),
+        (Float["3"], z(5, 3), "`... 3` allows it"),
         (Float["n"], np.zeros(3, int), "astype"),
         (Float["n"], None, "| None"),
         (Float[""], 1.0, "ScalarFloat"),

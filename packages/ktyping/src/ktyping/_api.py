@@ -175,7 +175,7 @@ def _unsupported(target: Any) -> str:
     if hasattr(target, "lower") and hasattr(target, "__wrapped__"):
         advice = "Put typechecked under jit: `@jax.jit` above, `@typechecked` below."
     elif builtins.isinstance(target, type):
-        advice = "Decorate its methods, or make it a dataclass:\n" + advice
+        advice = "Decorate its methods, or make it a dataclass.\n" + advice
     elif builtins.isinstance(target, functools.partial):
         advice = "Decorate the function before it goes into the partial.\n" + advice
     elif hasattr(target, "__wrapped__"):

@@ -86,7 +86,8 @@ class FixedTuple(Checker):
         if not isinstance(value, tuple):
             return _wrong_class(self, value, where, trial)
         if len(value) != len(self.items):
-            message = f"expected {len(self.items)} items, got {len(value)}"
+            items = "item" if len(self.items) == 1 else "items"
+            message = f"expected {len(self.items)} {items}, got {len(value)}"
             return trial.fail("structure", where, message, repr(self), value)
         for index, (checker, item) in enumerate(zip(self.items, value, strict=True)):
             hypotheses = checker.match(item, f"{where}[{index}]", hypotheses, trial)
@@ -127,7 +128,8 @@ class OpenTuple(Checker):
         fixed = len(self.before) + len(self.after)
         if len(value) < fixed or (self.middle is None and len(value) > fixed):
             least = "" if self.middle is None else "at least "
-            message = f"expected {least}{fixed} items, got {len(value)}"
+            items = "item" if fixed == 1 else "items"
+            message = f"expected {least}{fixed} {items}, got {len(value)}"
             return trial.fail("structure", where, message, repr(self), value)
         middle = [] if self.middle is None else [self.middle] * (len(value) - fixed)
         checkers = [*self.before, *middle, *self.after]

@@ -275,20 +275,20 @@ def _expression_reason(term: d.Expression, size: Any, h: Hypothesis) -> tuple[st
     except arithmetic.Undefined as undefined:
         return f"{term.text} has no value: {undefined}{given}", f"{term.text}"
     except arithmetic.Unknown:
-        why = _no_solution(term, h)
-        return f"{term.text} is {size}, but {why}{given}", term.text
+        return _no_solution(term, size, h, given), term.text
     if isinstance(value, int) and value < 0:
         return f"{term.text} = {value} is negative{given}", term.text
     return f"size is {size}, but {term.text} = {value}{given}", str(value)
 
 
-def _no_solution(term: d.Expression, h: Hypothesis) -> str:
+def _no_solution(term: d.Expression, size: Any, h: Hypothesis, given: str) -> str:
     anything = {name: (1,) for name in term.names}
     try:
         arithmetic.evaluate(term.node, {**anything, **h.bound})
     except arithmetic.Undefined as undefined:
-        return f"has no value: {undefined}"
-    return "no sizes >= 0 of the other names give that"
+        return f"{term.text} has no value: {undefined}{given}"
+    names = " and ".join(sorted(term.names - h.bound.keys()))
+    return f"{term.text} is {size}, which no size >= 0 of {names} gives{given}"
 
 
 def no_array(value: Any, where: str, wanted: str, libraries: str) -> Failure:

@@ -114,6 +114,9 @@ class _Reader:
         term: d.Term = items[0] if len(items) == 1 else d.Choice(tuple(items))
         if self.take("?"):
             term = d.Optional(term)
+            if self.at < len(self.word) and not self.peek("?"):
+                hint = "`?` ends a term; a space follows it: `a? b`."
+                self.fail("optional", f"{self.word[self.at]!r} after '?'", hint)
         if self.at < len(self.word):
             self.refuse_rest()
         return term

@@ -221,9 +221,9 @@ def _hints(failure: Failure, rest: Hypotheses) -> list[str]:
         return ["without its first axis (size 1) it fits: `x[0]`."]
     if fits((1, *shape)):
         return ["with one more axis in front it fits: `x[None]`."]
-    if shape and fits(shape[1:]):
+    if shape and failure.spec.most is not None and fits(shape[1:]):
         return [
-            f"it has an axis in front too many; `*b {failure.spec.text}` allows it."
+            f"it has an axis in front too many; `... {failure.spec.text}` allows it."
         ]
     if failure.actual == "1" and failure.axis is not None:
         word = failure.spec.words[failure.term or 0]
