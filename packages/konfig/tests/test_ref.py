@@ -310,3 +310,39 @@ def test_a_node_takes_the_place_of_a_declaration():
     assert (back.model.b, back.dims) == (2, (1, 2))
     with pytest.raises(konfig.ConfigTypeError):
         ConfigDict(dims=konfig.required(tuple)).dims = 3
+
+
+READERS = {
+    "to_dict": lambda cfg: cfg.to_dict(),
+    "to_json": lambda cfg: konfig.to_json(cfg, refs="resolve"),
+    "plain": lambda cfg: konfig.to_json(cfg, lossless=False),
+    "fingerprint": lambda cfg: konfig.fingerprint(cfg, refs="resolve"),
+    "resolve": konfig.resolve,
+}
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_whoever_reads_everything_names_the_field_that_fails(cfg, read):
+    for value in (konfig.required(float), cfg.ref.nope, cfg.ref.s + 1):
+        cfg.d = [1, {"z": value}]
+        with pytest.raises((ValueError, TypeError)) as failure:
+            read(cfg)
+        notes = getattr(failure.value, "__notes__", ())
+        assert "cfg.d[1].z" in "\n".join([str(failure.value), *notes])
+
+
+def test_items_of_lists_that_fail_say_what_they_hold(cfg):
+    cfg.d = [cfg.ref.s + 1]
+    for read in (lambda: cfg.d[0], lambda: list(cfg.d)):
+        with pytest.raises(TypeError) as failure:
+            read()
+        assert failure.value.__notes__ == [
+            "konfig: while reading cfg[0]: cfg.ref.s + 1"
+        ]
+
+
+def test_overrides_replace_references_that_fail(cfg):
+    cfg.x = cfg.ref.s + 1
+    cfg.d = [cfg.ref.s + 1, cfg.ref.nope]
+    konfig.apply_overrides(cfg, ["x=1", "d[0]=2", "d[1]=3"])
+    assert (cfg.x, cfg.d) == (1, [2, 3])

@@ -99,7 +99,7 @@ def flatten(cfg: Any) -> dict[str, Any]:
     """
     flat: dict[str, Any] = {}
     try:
-        _flatten(cfg, (), flat, reader())
+        _flatten(cfg, (), flat, reader(cfg))
     except RecursionError:  # a reference may read what it stands in
         raise too_deep() from None
     return flat

@@ -97,7 +97,7 @@ class _Encoder:
         self._origins = origins
         self._sort_keys = sort_keys
         self._resolve_refs = resolve_refs
-        self._read = reader()
+        self._read = reader(root)
         # None for what contains the part that is being written.
         self._written: dict[int, dict[str, Any] | None] = {}
         self._ids = 0

@@ -66,7 +66,7 @@ class _Writer:
         self._root = root
         self._exclude = exclude
         self._resolve_refs = resolve_refs
-        self._read = reader()
+        self._read = reader(root)
         self._first: dict[int, Parts] = {}
         self._paths: dict[int, Parts] | None = None
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from konfig import _compare, _convert, _copy
 from konfig._errors import ConfigTypeError, LockedError
+from konfig._paths import format_path
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
-from konfig._ref_eval import read
+from konfig._ref_eval import read, tell
 from konfig._repr import code_of
 from konfig._tree import Items, Node, new_list
 
@@ -37,11 +38,13 @@ class ConfigList(Items):
         found = super().__getitem__(index)
         if isinstance(index, slice):
             return ConfigList(found)
-        return read(found) if isinstance(found, (Lazy, Placeholder)) else found
+        deferred = isinstance(found, (Lazy, Placeholder))
+        return self._read(index, found) if deferred else found
 
     def __iter__(self) -> Iterator[Any]:
-        for item in super().__iter__():
-            yield read(item) if isinstance(item, (Lazy, Placeholder)) else item
+        for index, item in enumerate(super().__iter__()):
+            deferred = isinstance(item, (Lazy, Placeholder))
+            yield self._read(index, item) if deferred else item
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._check_lock()
@@ -146,6 +149,13 @@ class ConfigList(Items):
 
     def __reduce__(self) -> Any:
         return type(self), (), None, list.__iter__(self)
+
+    def _read(self, index: Any, stored: Any) -> Any:
+        try:
+            return read(stored)
+        except Exception as error:
+            tell(error, stored, format_path([index], "cfg"), self, index)
+            raise
 
     def _check_lock(self) -> None:
         if self._konfig_lock == "all":

@@ -15,8 +15,6 @@ from konfig._errors import (
     ConfigKeyError,
     ConfigTypeError,
     ConfigValueError,
-    KonfigError,
-    RequiredValueError,
 )
 from konfig._keys import (
     RESERVED,
@@ -33,7 +31,7 @@ from konfig._placeholder import Placeholder
 from konfig._plain import to_plain
 from konfig._raw import fill
 from konfig._ref import Expr, Ref
-from konfig._ref_eval import read
+from konfig._ref_eval import read, tell
 from konfig._repr import code_of
 from konfig._tree import (
     TARGET,
@@ -44,7 +42,6 @@ from konfig._tree import (
     set_flag,
     setup,
     too_deep,
-    where,
 )
 
 _DEFERRED = (Ref, Expr, Placeholder)
@@ -331,17 +328,8 @@ def _from_mapping(given: Mapping[Any, Any]) -> Any:
 def _read_field(node: Node, key: Any, stored: Any) -> Any:
     try:
         return read(stored)
-    except KonfigError as error:
-        if error.path is None:
-            error.path = format_path([key], "cfg")
-            if isinstance(error, RequiredValueError):
-                error.hint = f"set it, or give --{error.path}=…"
-            error.origin = error.origin or where(node, key)
-        raise
     except Exception as error:
-        # Of a function or operator: the same error, with the field it was read for.
-        error.add_note(f"konfig: while reading {format_path([key], 'cfg')}: {stored!r}")
-        error.add_note(f"  created: {where(node, key)}")
+        tell(error, stored, format_path([key], "cfg"), node, key)
         raise
 
 

@@ -10,6 +10,8 @@ from konfig._const import Const
 from konfig._copy import deepcopy
 from konfig._decode import decode
 from konfig._errors import (
+    ConfigIndexError,
+    ConfigKeyError,
     ConfigValueError,
     KonfigError,
     OverrideError,
@@ -205,9 +207,12 @@ class _Change:
     def _current(self, container: Any, key: Any) -> Any:
         try:
             return _access.child(container, key)
-        except (KonfigError, IndexError):
+        except (ConfigKeyError, ConfigIndexError):
             if isinstance(container, (list, tuple)):
                 raise
+            return _MISSING
+        except Exception:
+            # A reference that cannot be read is replaced like any other value.
             return _MISSING
 
     def _check_declared(self, node: Any, key: Any) -> None:

@@ -25,7 +25,7 @@ def plain_data(value: Any, sort_keys: bool = False) -> Any:
     for _ in walk(value):  # raises for a config inside itself
         pass
     try:
-        return _plain(value, sort_keys, reader())
+        return _plain(value, sort_keys, reader(value))
     except RecursionError:  # a reference may read what it stands in
         raise too_deep() from None
 
@@ -37,7 +37,7 @@ def to_plain(value: Any) -> Any:
       ConfigCycleError: When the config contains itself.
     """
     try:
-        return _to_plain(value, reader())
+        return _to_plain(value, reader(value))
     except RecursionError:
         raise too_deep() from None
 

@@ -30,7 +30,7 @@ def select(cfg: Any, pattern: str = "**", *, target: Any = None) -> dict[str, An
         lies in a module or below, a class, or a proxy.
     """
     found = {parts: _stored(cfg, parts) for parts in glob_paths(cfg, pattern)}
-    read = reader()
+    read = reader(cfg)
     return {
         format_path(parts): _value(stored, read)
         for parts, stored in found.items()
@@ -58,7 +58,7 @@ def replace(
     found = [parse(path) for path in select(result, pattern, target=target)]
     made: dict[int, tuple[Any, Any]] = {}
     for parts in sorted(found, key=len, reverse=True):
-        value = _value(_stored(result, parts), reader())
+        value = _value(_stored(result, parts), reader(result))
         known = made.get(id(value)) if isinstance(value, Node) else None
         after = fn(value) if known is None else known[1]
         if isinstance(value, Node):

@@ -7,8 +7,11 @@ from typing import Any
 
 from konfig._const import Const
 from konfig._errors import (
+    ConfigCycleError,
+    KonfigError,
     RefCycleError,
     RefError,
+    RequiredValueError,
     UnsafeTargetError,
     did_you_mean,
     joined,
@@ -16,11 +19,11 @@ from konfig._errors import (
     short,
 )
 from konfig._faults import names_of
-from konfig._paths import format_path
+from konfig._paths import Parts, format_path
 from konfig._placeholder import Placeholder
 from konfig._ref import BINARY, COMPARE, NAMED, UNARY, Lazy, Ref, follows_field
 from konfig._target import load
-from konfig._tree import Node, where
+from konfig._tree import Node, stored_items, walk, where
 
 Steps = Generator[Any, Any, Any]
 
@@ -191,19 +194,63 @@ def read(stored: Any) -> Any:
     return Evaluation(_load_function).value(stored)
 
 
-def reader() -> Callable[[Any], Any]:
+def reader(root: Any = None) -> Callable[[Any], Any]:
     """A `read` that computes nothing twice, while the config does not change.
 
     A chain of references is read in one pass, and not from its beginning at each field.
+
+    Args:
+      root: The config that is read, in which errors name the field.
     """
     evaluation = Evaluation(_load_function)
 
     def read_known(stored: Any) -> Any:
         if isinstance(stored, Lazy) and not follows_field(stored):
             return stored
-        return evaluation.value(stored)
+        try:
+            return evaluation.value(stored)
+        except Exception as error:
+            owner, parts = _place_of(stored, root)
+            if parts:
+                tell(error, stored, format_path(parts, "cfg"), owner, parts[-1])
+            raise
 
     return read_known
+
+
+def tell(error: Exception, stored: Any, path: str, owner: Any, key: Any) -> None:
+    """Adds to an error the field that was read.
+
+    Args:
+      error: What reading raised.
+      stored: What the field holds.
+      path: Where it is.
+      owner: The node or list it is in.
+      key: Its key there.
+    """
+    place = where(owner, key) if isinstance(owner, Node) else None
+    if not isinstance(error, KonfigError):
+        # Of a function or operator: the same error, with the field it was read for.
+        error.add_note(f"konfig: while reading {path}: {stored!r}")
+        if place:
+            error.add_note(f"  created: {place}")
+    elif error.path is None:
+        error.path = path
+        error.origin = error.origin or place
+        if isinstance(error, RequiredValueError):
+            error.hint = f"set it, or give --{path}=…"
+
+
+def _place_of(wanted: Any, root: Any) -> tuple[Any, Parts]:
+    """The container of a stored value below a root, and its path there."""
+    try:
+        for parts, owner in walk(root):
+            for key, item in stored_items(owner):
+                if item is wanted:
+                    return owner, (*parts, key)
+    except ConfigCycleError:  # the fault of another call
+        pass
+    return None, ()
 
 
 def _load_function(const: Const) -> Any:
