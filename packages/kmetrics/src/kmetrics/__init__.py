@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kmetrics._auto import AutoState
     from kmetrics._average import AverageState
     from kmetrics._collect import Collection, total_loss
+    from kmetrics._deprecated import CollectFirstState, CollectingState
     from kmetrics._errors import (
         EmptyMetricError,
         HostOnlyError,
@@ -158,6 +159,8 @@ __all__ = [
     "State",
     "AutoState",
     "AverageState",
+    "CollectFirstState",
+    "CollectingState",
     "EmptyState",
     "LossState",
     "MomentsState",
@@ -322,6 +325,7 @@ _EXPORTS = {
     "_auto": "AutoState",
     "_average": "AverageState",
     "_collect": "Collection total_loss",
+    "_deprecated": "CollectFirstState CollectingState",
     "_errors": "EmptyMetricError HostOnlyError LawError MaskNotAcceptedError "
     "MaskShapeError MergeError MetricError NameCollisionError NonFiniteLossError "
     "ScheduleError StateDefinitionError",

@@ -14,7 +14,7 @@ import numpy as np
 from kmetrics._errors import HostOnlyError, MergeError, StateDefinitionError
 from kmetrics._fields import KIND, Unset
 from kmetrics._numerics import Pair, is_traced
-from kmetrics._register import fields_of, state
+from kmetrics._register import fields_of, is_static, state
 from kmetrics._state import State
 
 _ARRAY_ANNOTATION = re.compile(
@@ -46,6 +46,7 @@ class AutoState(State):
     """
 
     _unmarked_fields_are_static: ClassVar[bool] = True
+    _unmarked_kind: ClassVar[Any] = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -57,7 +58,11 @@ class AutoState(State):
         """Run once by `kmetrics.state`: collects the kinds, refuses stray arrays."""
         for field in fields_of(cls):
             known = KIND in field.metadata or "static" in field.metadata
-            if not known and _ARRAY_ANNOTATION.search(_text(field.type)):
+            if (
+                not known
+                and cls._unmarked_kind is None
+                and _ARRAY_ANNOTATION.search(_text(field.type))
+            ):
                 raise StateDefinitionError(
                     f"field {field.name!r} of {cls.__name__} does not say how it "
                     f"merges\n  annotated {_text(field.type)}\n"
@@ -194,11 +199,14 @@ class AutoState(State):
 
 @functools.cache
 def _kinds_of(cls: type) -> dict[str, Any]:
-    return {
-        field.name: field.metadata[KIND]
+    unmarked = getattr(cls, "_unmarked_kind", None)
+    kinds = {
+        field.name: field.metadata.get(
+            KIND, None if is_static(cls, field) else unmarked
+        )
         for field in fields_of(cls)
-        if KIND in field.metadata
     }
+    return {name: kind for name, kind in kinds.items() if kind is not None}
 
 
 def _is_node(kind: Any, value: Any) -> bool:

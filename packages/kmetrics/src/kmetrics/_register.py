@@ -63,7 +63,9 @@ def fields_of(cls: Any) -> tuple[dataclasses.Field[Any], ...]:
 def is_static(cls: type, field: dataclasses.Field[Any]) -> bool:
     """Whether `field` belongs to the structure of the pytree, not to its leaves."""
     unmarked = getattr(cls, "_unmarked_fields_are_static", False)
-    return bool(field.metadata.get("static", unmarked))
+    # As flax.struct writes it.
+    is_node = field.metadata.get("pytree_node", not unmarked)
+    return bool(field.metadata.get("static", not is_node))
 
 
 def is_registered(cls: type) -> bool:
