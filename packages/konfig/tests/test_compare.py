@@ -144,6 +144,13 @@ def test_items_that_come_and_go_do_not_change_the_others(old, new, expected, ove
     assert konfig.apply(first, found) == second
 
 
+def test_keys_that_a_path_cannot_tell_apart_are_told_all_the_same():
+    first = ConfigDict(d={"1": "text", "k": 1})
+    second = ConfigDict(d={1: "number", "1": "other", "k": 1})
+    assert konfig.apply(first, konfig.diff(first, second)) == second
+    assert konfig.apply(second, konfig.diff(second, first)) == first
+
+
 def test_a_list_with_moved_items_keeps_its_references():
     first = ConfigDict(a=1, l=[1, 2])
     second = ConfigDict(a=1, l=[0, 1, 2])

@@ -12,6 +12,7 @@ from konfig._const import dotted
 from konfig._copy import deepcopy
 from konfig._encode import encode_part
 from konfig._errors import ConfigValueError, short
+from konfig._keys import is_index
 from konfig._overrides import apply_overrides
 from konfig._paths import Parts, covers, format_path, parse
 from konfig._placeholder import UNSET, Placeholder
@@ -62,7 +63,7 @@ class Diff:
     def __init__(self, entries: Iterable[Entry], new: Any, moved: Iterable[Parts] = ()):
         self.entries = tuple(entries)
         self._new = new
-        # Lists in which items stand at other positions than before.
+        # Where no paths lead from the old to the new: lists in which items have moved.
         self._moved = tuple(moved)
 
     def __iter__(self) -> Iterator[Entry]:
@@ -205,7 +206,10 @@ class _Search:
         if dotted(str(before.get(TARGET))) != dotted(str(after.get(TARGET))):
             self._enter(parts, "target_changed", old, new, origin or where(new))
             return
-        for key in [*after, *[key for key in before if key not in after]]:
+        keys = [*after, *[key for key in before if key not in after]]
+        if parts and any(is_index(key) and str(key) in keys for key in keys):
+            self.moved.append(parts)  # a path cannot tell 1 from '1'
+        for key in keys:
             if key != TARGET:
                 found = before.get(key, _MISSING), after.get(key, _MISSING)
                 self.compare(*found, (*parts, key), where(new, key))
