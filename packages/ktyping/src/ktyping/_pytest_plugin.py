@@ -46,16 +46,17 @@ def pytest_load_initial_conftests(early_config: Any) -> None:
         config.module_rule(package, "on", force=True)
 
 
-@pytest.hookimpl(wrapper=True)
+# This form of a wrapper is the one that pytest 7 knows as well.
+@pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: Any, call: Any) -> Any:
     """Puts the brief report in place of a traceback."""
-    report = yield
+    outcome = yield
+    report = outcome.get_result()
     caught = call.excinfo
     if caught is not None and isinstance(caught.value, KTypeCheckError):
         if item.config.getoption("--ktyping-brief"):
             place, brief = _place(caught.traceback), caught.value.brief
             report.longrepr = f"{place}KTypeCheckError\n{brief}"
-    return report
 
 
 def _place(traceback: Any) -> str:
