@@ -262,7 +262,7 @@ def test_a_protocol_asks_for_its_members():
             return x
 
     assert kt.isinstance(Model(), Steps)
-    assert "has no step" in str(refused(checked(Steps), 3j))
+    assert "has no count, step" in str(refused(checked(Steps), 3j))
 
 
 def test_an_object_whose_shape_raises_is_refused_not_crashed_on():

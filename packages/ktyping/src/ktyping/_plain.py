@@ -222,7 +222,8 @@ def _protocol_members(cls: type) -> list[str]:
         if is_protocol(base):
             names.update(dict.fromkeys(vars(base)))
             names.update(dict.fromkeys(getattr(base, "__annotations__", {})))
-    return [n for n in names if n not in _NEVER_MEMBERS and not n.startswith("_abc_")]
+    own = (n for n in names if n not in _NEVER_MEMBERS and not n.startswith("_abc_"))
+    return sorted(own)
 
 
 class FileLike(Checker):
