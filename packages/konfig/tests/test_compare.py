@@ -308,3 +308,11 @@ def test_applying_a_difference_gives_the_other_config(one, other):
     before = repr(a)
     assert konfig.apply(a, konfig.diff(a, b)) == b
     assert repr(a) == before
+
+
+def test_a_difference_that_occurs_twice_is_found_twice():
+    a, b = ConfigDict(n=1), ConfigDict(n=1)
+    a.x = konfig.ref_fn(dict, a.ref.n, key=1)
+    b.x = konfig.ref_fn(dict, b.ref.n, key=2)
+    a["y"], b["y"] = a._konfig_fields["x"], b._konfig_fields["x"]
+    assert [entry.path for entry in konfig.diff(a, b)] == ["x", "y"]

@@ -193,3 +193,38 @@ def test_no_override_of_data_runs_anything(tmp_path, monkeypatch):
     ):
         with pytest.raises(konfig.OverrideError):
             konfig.apply_overrides(cfg, [text])
+
+
+def in_itself():
+    cfg = konfig.ConfigDict(a=[1])
+    cfg.a.append((cfg.a,))
+    return cfg
+
+
+def far_down():
+    cfg = konfig.ConfigDict(a=1)
+    for _ in range(2000):
+        cfg = konfig.ConfigDict(a=konfig.ConfigList([cfg]))
+    return cfg
+
+
+@pytest.mark.parametrize("make", [in_itself, far_down])
+@pytest.mark.parametrize(
+    "read",
+    [
+        konfig.to_json,
+        konfig.resolve,
+        konfig.fingerprint,
+        konfig.flatten,
+        lambda cfg: konfig.to_json(cfg, lossless=False),
+        lambda cfg: konfig.to_json(cfg, refs="resolve"),
+        lambda cfg: cfg.to_dict(),
+        lambda cfg: konfig.diff(cfg, konfig.deepcopy(cfg)),
+        lambda cfg: cfg == konfig.deepcopy(cfg),
+    ],
+)
+def test_what_has_no_end_is_refused_in_one_screen(make, read):
+    with pytest.raises(konfig.ConfigCycleError) as error:
+        read(make())
+    assert len(str(error.value)) < 300
+    assert ("cfg.a[1][0] → cfg.a" in str(error.value)) == (make is in_itself)

@@ -20,7 +20,7 @@ from konfig._paths import DEEP, Parts, format_path, matches, parse
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
 from konfig._ref_eval import reader
-from konfig._tree import TARGET, Node, is_container, stored_items, too_deep, where
+from konfig._tree import TARGET, Node, is_container, stored_items, unending, where
 
 _MISSING: Any = object()
 
@@ -84,7 +84,10 @@ def glob_paths(cfg: Any, pattern: str | Parts) -> list[Parts]:
         for key, item in stored_items(value):
             look(item, (*parts, key), (*open_, id(value)))
 
-    look(cfg, (), ())
+    try:
+        look(cfg, (), ())
+    except RecursionError:
+        raise unending(cfg) from None
     return list(found)
 
 
@@ -101,7 +104,7 @@ def flatten(cfg: Any) -> dict[str, Any]:
     try:
         _flatten(cfg, (), flat, reader(cfg))
     except RecursionError:  # a reference may read what it stands in
-        raise too_deep() from None
+        raise unending(cfg) from None
     return flat
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from konfig._const import dotted
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Expr, Lazy, Ref
-from konfig._tree import TARGET, Node, node_paths
+from konfig._tree import TARGET, Node, node_paths, unending
 
 
 def equal(left: Any, right: Any) -> bool:
@@ -17,7 +17,10 @@ def equal(left: Any, right: Any) -> bool:
     Not-a-number equals itself here: a config that was written and read again is equal
     to what it was.
     """
-    return Comparison(left, right).equal(left, right)
+    try:
+        return Comparison(left, right).equal(left, right)
+    except RecursionError:
+        raise unending(left) from None
 
 
 class Comparison:
@@ -37,9 +40,12 @@ class Comparison:
             if pair in self._assumed:
                 return True
             self._assumed.add(pair)
-            return isinstance(right, (Node, Mapping)) and self._same_fields(
+            same = isinstance(right, (Node, Mapping)) and self._same_fields(
                 _fields(left), _fields(right)
             )
+            if not same:
+                self._assumed.discard(pair)
+            return same
         if isinstance(left, (list, tuple)):
             return self._same_items(left, right)
         if isinstance(left, Placeholder) or isinstance(right, Placeholder):

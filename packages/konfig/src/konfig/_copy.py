@@ -7,7 +7,7 @@ from typing import Any
 from konfig._convert import ATOMS
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Expr, Lazy, Ref
-from konfig._tree import Items, Node, new_list, new_node
+from konfig._tree import Items, Node, new_list, new_node, too_deep
 
 
 def deepcopy(value: Any, memo: dict[int, Any] | None = None) -> Any:
@@ -22,7 +22,10 @@ def deepcopy(value: Any, memo: dict[int, Any] | None = None) -> Any:
       memo: What was copied already, by identity, as `copy.deepcopy` passes it.
     """
     copier = _Copier({} if memo is None else memo)
-    result = copier.copy(value)
+    try:
+        result = copier.copy(value)
+    except RecursionError:  # lists and tuples in each other
+        raise too_deep() from None
     copier.anchor()
     return result
 

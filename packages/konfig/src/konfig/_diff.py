@@ -17,7 +17,7 @@ from konfig._overrides import apply_overrides
 from konfig._paths import Parts, covers, format_path, parse
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Lazy
-from konfig._tree import TARGET, Node, where
+from konfig._tree import TARGET, Node, unending, where
 
 _MISSING = object()
 
@@ -154,7 +154,10 @@ def diff(a: Any, b: Any, *, ignore: str | Iterable[str] = ()) -> Diff:
     """
     patterns = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     search = _Search(a, b, [parse(pattern, glob=True) for pattern in patterns])
-    search.compare(a, b, (), None)
+    try:
+        search.compare(a, b, (), None)
+    except RecursionError:
+        raise unending(a) from None
     return Diff(search.entries, b, search.moved)
 
 

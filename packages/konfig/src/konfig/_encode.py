@@ -20,7 +20,7 @@ from konfig._tree import (
     node_paths,
     places_of,
     stored_items,
-    too_deep,
+    unending,
     walk,
 )
 
@@ -78,7 +78,8 @@ def encode_data(
     """The data that `encode_text` writes: dicts, lists and scalars of JSON."""
     if refs not in ("keep", "resolve"):
         raise ConfigValueError(f"refs is 'keep' or 'resolve', not {refs!r}")
-    data = _Encoder(value, sort_keys, refs == "resolve", origins).encode(value)
+    encoder = _Encoder(value, sort_keys, refs == "resolve", origins)
+    data = _encoded(encoder, value, value)
     return {"__konfig__": VERSION, **data} if isinstance(data, dict) else data
 
 
@@ -86,7 +87,15 @@ def encode_part(value: Any, root: Any) -> str:
     """A part of a config as JSON text, with references from the root."""
     import json
 
-    return json.dumps(_Encoder(root, False, False).encode(value), allow_nan=False)
+    encoder = _Encoder(root, False, False)
+    return json.dumps(_encoded(encoder, value, root), allow_nan=False)
+
+
+def _encoded(encoder: _Encoder, value: Any, root: Any) -> Any:
+    try:
+        return encoder.encode(value)
+    except RecursionError:
+        raise unending(root) from None
 
 
 class _Encoder:
@@ -156,9 +165,7 @@ class _Encoder:
         """A later use of something shared: its number alone."""
         first = self._written[mark]
         if first is None:
-            for _ in walk(self._root):  # raises, naming the path
-                pass
-            raise too_deep()
+            raise unending(self._root)
         if "__id__" not in first:
             if not first:
                 first["__items__"] = []  # a number alone stands for what came before

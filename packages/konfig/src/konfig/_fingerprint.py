@@ -12,7 +12,7 @@ from konfig._paths import Parts, covers, format_path, parse
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Lazy, LocalFunction, Ref
 from konfig._ref_eval import reader
-from konfig._tree import TARGET, Node, node_paths, too_deep
+from konfig._tree import TARGET, Node, node_paths, unending
 
 
 def fingerprint(
@@ -56,7 +56,7 @@ def canonical(cfg: Any, *, exclude: Any = (), refs: str = "keep") -> str:
     try:
         writer.write(cfg, ())
     except RecursionError:
-        raise too_deep() from None
+        raise unending(cfg) from None
     return "".join(writer.out)
 
 

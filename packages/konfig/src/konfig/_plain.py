@@ -12,7 +12,7 @@ from konfig._errors import SerializationError, short
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
 from konfig._ref_eval import reader
-from konfig._tree import Node, stored_items, too_deep, walk
+from konfig._tree import Node, stored_items, unending, walk
 
 
 def plain_data(value: Any, sort_keys: bool = False) -> Any:
@@ -27,7 +27,7 @@ def plain_data(value: Any, sort_keys: bool = False) -> Any:
     try:
         return _plain(value, sort_keys, reader(value))
     except RecursionError:  # a reference may read what it stands in
-        raise too_deep() from None
+        raise unending(value) from None
 
 
 def to_plain(value: Any) -> Any:
@@ -39,7 +39,7 @@ def to_plain(value: Any) -> Any:
     try:
         return _to_plain(value, reader(value))
     except RecursionError:
-        raise too_deep() from None
+        raise unending(value) from None
 
 
 def _to_plain(value: Any, read: Any) -> Any:

@@ -31,7 +31,7 @@ from konfig._signature import (
 )
 from konfig._target import load
 from konfig._trace import explain, pruned
-from konfig._tree import TARGET, TRUSTED, Node, cycle, too_deep, walk
+from konfig._tree import TARGET, TRUSTED, Node, cycle, unending, walk
 
 
 def resolve(
@@ -159,7 +159,7 @@ class _Resolver:
         except Exception as error:
             told = self._error is error and self._culprit is not None
             if isinstance(error, RecursionError) and not told:
-                raise too_deep() from None
+                raise unending(self._root) from None
             keys = [written_key(*step) for step in reversed(self._way_out)]
             explain(error, format_path(keys, "cfg"), self._culprit)
             raise

@@ -179,6 +179,19 @@ def too_deep() -> ConfigCycleError:
     )
 
 
+def unending(root: Any) -> ConfigCycleError:
+    """The error for a walk below a config that ended in a `RecursionError`.
+
+    It names the circle where there is one.
+    """
+    try:
+        for _ in walk(root):
+            pass
+    except ConfigCycleError as error:
+        return error
+    return too_deep()
+
+
 def _middle(text: str, limit: int = 90) -> str:
     half = limit // 2
     return text if len(text) <= limit else f"{text[:half]}…{text[-half:]}"

@@ -47,6 +47,8 @@ def checked_options(
             "ties and new_scope=False do not go together: such a function has the dims "
             "of its caller.\nUse the same names in both."
         )
+    if not isinstance(ties or {}, Mapping):
+        raise OptionError(f"ties is {ties!r}; it maps names of dims to names of dims.")
     pairs = tuple((_name(k, "ties"), _name(v, "ties")) for k, v in (ties or {}).items())
     return Options(bool(new_scope), mode, bool(always), every, pairs)
 
