@@ -6,6 +6,7 @@ Writers choose by the class of a value, never by the shape of an array.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -244,8 +245,10 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         numbers = a.dtype.kind in "fc" and b.dtype.kind in "fc"
         return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=numbers)
-    both_nan = isinstance(a, float) and isinstance(b, float) and a != a and b != b
-    return both_nan or (type(a) is type(b) and bool(a == b))
+    if isinstance(a, float) and isinstance(b, float) and math.isnan(a):
+        # Asked before they are compared: that sets a flag which numpy warns about.
+        return math.isnan(b)
+    return type(a) is type(b) and bool(a == b)
 
 
 def _short(value: Any) -> str:
