@@ -273,7 +273,7 @@ def test_options_that_do_not_go_together_are_refused():
         typechecked(ties={"b": 3})
     with pytest.raises(ValueError, match="names of dims"):
         typechecked(ties={"b c": "d"})
-    with pytest.raises(ValueError, match="ties is .*maps names"):
+    with pytest.raises(ValueError, match="maps names"):
         typechecked(ties=["b"])
     for options in ({"every": 2}, {"ties": {"b": "c"}}):
         with pytest.raises(TypeError, match="Pair2 is a class of fields"):
