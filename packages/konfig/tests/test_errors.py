@@ -168,7 +168,7 @@ CASES = {
     "module that is not there": lambda: run_in_block("import fractoins"),
     "reserved key": lambda: ConfigDict({"__id__": 1}),
     "slice of a config": lambda: config()[0:1],
-    "inner position deleted": lambda: T.SimpleNamespace(1, 2).__delitem__(0),
+    "inner position deleted": lambda: konfig.call(Target, 1, 2).__delitem__(0),
     "constant changed": lambda: setattr(konfig.const(dict), "__const__", "a:b"),
     "reference as a key": lambda: {config().ref.steps: 1},
     "length of a reference": lambda: len(config().ref.layers),
