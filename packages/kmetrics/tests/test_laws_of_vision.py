@@ -1,3 +1,4 @@
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -158,3 +159,7 @@ def test_every_shipped_metric_is_among_the_cases():
 def test_every_shipped_metric_keeps_the_laws(name):
     metric, data, *options = CASES[name]
     check_laws(metric, data, **dict(*options))
+    low, high = metric.range or (-np.inf, np.inf)
+    values = np.array(jax.tree.leaves(metric(**data[0])))
+    assert ((low <= values) & (values <= high) | np.isnan(values)).all()
+    assert metric.higher_is_better is not None

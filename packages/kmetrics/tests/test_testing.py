@@ -157,6 +157,10 @@ CASES |= {
         "MinOverTime": {},
     }.items()
 }
+CASES["binned_ranks"] = (
+    kmetrics.Spearman(method="binned", bins=4, value_range=(-2, 2)),
+    batches(preds=(2,), targets=(2,)),
+)
 CASES["every"] = (
     kmetrics.Every(metric=kmetrics.Mean(), n=2),
     [{**b, "step": np.int32(i)} for i, b in enumerate(batches(values=(2,)))],

@@ -94,6 +94,9 @@ class LogLoss(_Probabilities):
       on_empty: the value if nothing counts: "nan", "zero", or "raise".
     """
 
+    higher_is_better = False
+    range = (0.0, math.inf)
+
     State = AverageState
     _average: ClassVar[type[AverageState]] = AverageState
 
@@ -124,6 +127,9 @@ class Perplexity(LogLoss):
     The mean is over all tokens of all batches, not over means of batches.
     """
 
+    higher_is_better = False
+    range = (1.0, math.inf)
+
     State = PerplexityState
     _average: ClassVar[type[AverageState]] = PerplexityState
 
@@ -135,6 +141,9 @@ class Brier(_Probabilities):
     Over classes it is `Σ (p - onehot)²`, 0 to 2; for yes and no `(p - y)²`. Inputs:
     see `LogLoss`.
     """
+
+    higher_is_better = False
+    range = (0.0, 2.0)
 
     State = AverageState
 
@@ -239,6 +248,9 @@ class CalibrationError(_Probabilities):
     Raises:
       ValueError: an option is not known.
     """
+
+    higher_is_better = False
+    range = (0.0, 1.0)
 
     State = CalibrationState
 

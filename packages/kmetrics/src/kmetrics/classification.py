@@ -168,6 +168,9 @@ class TopKAccuracy(Metric):
         number of classes.
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     State = AverageState
 
     logits: kontext.Key = kontext.REQUIRED

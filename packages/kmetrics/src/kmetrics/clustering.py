@@ -135,6 +135,9 @@ class Ari(_Contingency):
       on_empty: the value if nothing counts: "nan", "zero", or "raise".
     """
 
+    higher_is_better = True
+    range = (-0.5, 1.0)
+
     def from_counts(self, counts: Any) -> Any:
         """The index of a table `[clusters, classes]`."""
         xp = _namespace(counts)
@@ -163,6 +166,9 @@ class Nmi(_Contingency):
     Attributes:
       average: the mean of the two entropies: "arithmetic", "geometric", "min", "max".
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     average: Literal["arithmetic", "geometric", "min", "max"] = "arithmetic"
 
@@ -200,6 +206,9 @@ class VMeasure(_Contingency):
     Attributes:
       beta: how many times the completeness matters more, above 0.
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     beta: float = 1.0
 

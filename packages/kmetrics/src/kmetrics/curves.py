@@ -157,6 +157,9 @@ class RocAuc(_Curve):
       ValueError: an option is not known, or two do not go together.
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     multi_class: Literal["ovr", "ovo"] = "ovr"
     method: Literal["exact", "binned"] = "exact"
     bins: int = 4096
@@ -275,6 +278,9 @@ class AveragePrecision(_Curve):
     Raises:
       ValueError: an option is not known.
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     absent: Literal["nan", "zero"] = "nan"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import jax
@@ -61,6 +62,9 @@ class AbsRel(_Depth):
       on_empty: the value if nothing counts: "nan", "zero", or "raise".
     """
 
+    higher_is_better = False
+    range = (0.0, math.inf)
+
     def _values(self, preds: jax.Array, targets: jax.Array) -> jax.Array:
         return jnp.abs(preds - targets) / targets
 
@@ -75,6 +79,9 @@ class Delta(_Depth):
     Attributes:
       threshold: above 1; papers use 1.25, 1.25² and 1.25³.
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     threshold: float = 1.25
 

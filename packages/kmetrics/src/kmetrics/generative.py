@@ -7,6 +7,7 @@ images to features, such as a part of a pretrained network with its parameters.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -73,6 +74,9 @@ class FrechetDistance(Metric):
       on_empty: the value if not more than `ddof` vectors count on a side: "nan",
         "zero", or "raise".
     """
+
+    higher_is_better = False
+    range = (0.0, math.inf)
 
     State = FrechetState
 
@@ -152,6 +156,9 @@ class Lpips(Metric):
     Raises:
       ValueError: there are no `features`.
     """
+
+    higher_is_better = False
+    range = (0.0, math.inf)
 
     State = AverageState
 

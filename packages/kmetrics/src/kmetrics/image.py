@@ -89,6 +89,8 @@ class Psnr(_ImagePair):
       ValueError: `in_vrange` does not ascend.
     """
 
+    higher_is_better = True
+
     max_db: float = 100.0
 
     def _values(self, preds: jax.Array, targets: jax.Array) -> jax.Array:
@@ -150,6 +152,9 @@ class Ssim(_ImagePair):
       ValueError: an option is out of range; at the first use: an image is smaller than
         the window.
     """
+
+    higher_is_better = True
+    range = (-1.0, 1.0)
 
     window: int = 11
     sigma: float = 1.5

@@ -57,6 +57,9 @@ class LabelRankingAveragePrecision(Metric):
       on_empty: the value if nothing counts: "nan", "zero", or "raise".
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     State = AverageState
 
     logits: kontext.Key = kontext.REQUIRED

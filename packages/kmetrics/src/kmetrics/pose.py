@@ -80,6 +80,9 @@ class PoseRotationError(_Pose):
       on_empty: the value if no pair counts: "nan", "zero", or "raise".
     """
 
+    higher_is_better = False
+    range = (0.0, 180.0)
+
     def _values(self, preds: Any, targets: Any) -> tuple[jax.Array, jax.Array]:
         value = _rotation_error(preds, targets)
         return value, jnp.ones(value.shape, bool)
@@ -97,6 +100,9 @@ class PoseTranslationError(_Pose):
       ignore_sign: whether opposite directions are the same, as they are for epipolar
         geometry.
     """
+
+    higher_is_better = False
+    range = (0.0, 180.0)
 
     ignore_sign: bool = False
 
@@ -118,6 +124,9 @@ class PoseAuc(_Pose):
       max_degrees: the largest error that is allowed, 1 or more.
       ignore_sign: see `PoseTranslationError`.
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     max_degrees: int = 30
     ignore_sign: bool = False

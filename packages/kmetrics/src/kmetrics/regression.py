@@ -14,11 +14,12 @@ import kontext
 from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
 from kmetrics._field_kinds import moments_field
-from kmetrics._fields import concat_field, max_field
+from kmetrics._fields import max_field
 from kmetrics._masks import align_left
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._moments import MomentsState
 from kmetrics._numerics import is_traced, to_float32
+from kmetrics._rank_correlation import PairsState, Spearman
 from kmetrics._register import state
 from ktyping import Array, Bool, Real, typechecked
 
@@ -292,22 +293,6 @@ class MaxError(_Regression):
         return MaxErrorState(largest=jnp.max(size, initial=-jnp.inf))
 
 
-@state
-class PairsState(AutoState):
-    """All predictions and targets, kept on the host; each `[n]`."""
-
-    preds: Any = concat_field()
-    targets: Any = concat_field()
-    keep: Any = concat_field()
-
-    def compute(self) -> Any:
-        """The value, from `from_pairs` of the metric."""
-        if self.keep is None or not self.keep.any():
-            return self.empty_value()
-        pairs = (x[self.keep].astype(np.float64) for x in (self.preds, self.targets))
-        return self.parent.from_pairs(*pairs)
-
-
 class _OfPairs(_Regression):
     State = PairsState
 
@@ -336,29 +321,6 @@ class MedianAbsoluteError(_OfPairs):
     def from_pairs(self, preds: np.ndarray, targets: np.ndarray) -> float:
         """The median."""
         return float(np.median(np.abs(preds - targets)))
-
-
-class Spearman(_OfPairs):
-    """The correlation of the ranks; ties share the mean of theirs.
-
-    All values are kept on the host, and a mask selects without weighing; see
-    `MeanSquaredError`. NaN if all predictions, or all targets, are equal.
-    """
-
-    higher_is_better = True
-    range = (-1.0, 1.0)
-
-    def from_pairs(self, preds: np.ndarray, targets: np.ndarray) -> float:
-        """The correlation."""
-        one, two = (_ranks(x) - (len(x) + 1) / 2 for x in (preds, targets))
-        spread = math.sqrt((one @ one) * (two @ two))
-        return float(one @ two) / spread if spread else math.nan
-
-
-def _ranks(x: np.ndarray) -> np.ndarray:
-    _, place, counts = np.unique(x, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return (last - (counts - 1) / 2)[place.ravel()]
 
 
 def _per_example(mask: jax.Array) -> jax.Array:

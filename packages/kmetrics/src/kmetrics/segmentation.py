@@ -35,6 +35,9 @@ class Dice(_PerClass):
     species (1945).
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     def _fraction(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
         return 2 * tp, 2 * tp + fp + fn
 
@@ -116,6 +119,9 @@ class PanopticQuality(Metric):
       ValueError: an option is not known; outside of jit: an image has more segments
         than `max_segments`. Under jit the value is NaN then.
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     State = PanopticState
 
@@ -264,6 +270,9 @@ class SegmentationJaccard(Metric):
     Raises:
       ValueError: an option is out of range.
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     State = AverageState
 

@@ -245,6 +245,8 @@ class CosineSimilarity(Metric):
       on_empty: the value if nothing counts: "nan", "zero", or "raise".
     """
 
+    range = (-1.0, 1.0)
+
     State = AverageState
 
     preds: kontext.Key = kontext.REQUIRED

@@ -124,6 +124,9 @@ class TapOcclusion(_Tap):
       ValueError: an option is not known, or shapes do not fit.
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     pred_occluded: kontext.Key = kontext.REQUIRED
 
     @typechecked
@@ -210,6 +213,9 @@ class TapPosition(_Places):
       ValueError: an option is not known, or shapes do not fit.
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     @typechecked
     def get_state(
         self,
@@ -237,6 +243,9 @@ class TapJaccard(_Places):
     Attributes:
       pred_occluded: path of bools, or 0 and 1, `[*b, n, t]`.
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     pred_occluded: kontext.Key = kontext.REQUIRED
 
@@ -270,6 +279,9 @@ class Tap3dPosition(_Places):
         distances in space.
     """
 
+    higher_is_better = True
+    range = (0.0, 1.0)
+
     focal_lengths: kontext.Key | None = None
 
     @typechecked
@@ -295,6 +307,9 @@ class Tap3dJaccard(_Places):
     Attributes:
       focal_lengths: as for `Tap3dPosition`.
     """
+
+    higher_is_better = True
+    range = (0.0, 1.0)
 
     pred_occluded: kontext.Key = kontext.REQUIRED
     focal_lengths: kontext.Key | None = None
