@@ -79,6 +79,7 @@ def test_the_source_of_a_deep_config_can_be_run():
     assert namespace["get_config"]() == cfg
 
 
+@pytest.mark.slow
 def test_a_deep_config_is_searched_changed_and_compared():
     cfg = deep()
     twin = konfig.deepcopy(cfg)
