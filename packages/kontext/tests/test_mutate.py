@@ -196,9 +196,12 @@ def test_writes_are_taken_back_if_one_fails():
 
 def test_slice_takes_as_many_items_as_it_has():
     tree = {"a": [1, 2, 3]}
-    for value in ([1], 5):
-        with pytest.raises(PathTypeError, match="takes 2 items"):
-            kontext.set(tree, "a[1:]", value)
+    for change in (kontext.set, update):
+        for value in ([1], 5):
+            with pytest.raises(PathTypeError, match="takes 2 items"):
+                change(tree, "a[1:]", value)
+        with pytest.raises(PathLookupError, match=r"no \[1:\]"):
+            change(tree, "[1:]", [2])
     assert tree == {"a": [1, 2, 3]}
 
 

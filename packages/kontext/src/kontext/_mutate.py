@@ -13,6 +13,7 @@ from kontext._targets import (
     existing_targets,
     no_target_error,
     refuse_copies,
+    refuse_other_length,
     refuse_root,
     refuse_subtree,
     settable_targets,
@@ -96,6 +97,8 @@ def update(
 
     Raises:
       PathLookupError: If there is no such place.
+      PathTypeError: If a node cannot be copied with a change, or a slice of a list
+        would get another number of items.
     """
     pattern = as_path(path, glob=True).parts
     if not pattern:
@@ -107,7 +110,10 @@ def update(
         if missing_ok and not lacks_old:
             return obj
         raise no_target_error(obj, pattern)
-    return _rebuild(obj, [(t.parts, _new_value(value_or_fn, t.value)) for t in targets])
+    changes = [(t.parts, _new_value(value_or_fn, t.value)) for t in targets]
+    for target, (_, new) in zip(targets, changes, strict=True):
+        refuse_other_length(target, new)
+    return _rebuild(obj, changes)
 
 
 def _new_value(value_or_fn: Any, old: Any) -> Any:

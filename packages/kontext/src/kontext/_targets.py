@@ -79,7 +79,12 @@ def is_open(node: Any, part: Part) -> bool:
     """Whether a node takes a new part."""
     if isinstance(node, SimpleNamespace):
         return type(part) is str
-    return kind_of(type(node)) is Kind.MAPPING
+    return kind_of(type(node)) is Kind.MAPPING and not _has_slice(part)
+
+
+def _has_slice(part: Part) -> bool:
+    # No key of a mapping, though Python 3.12 would take it for one.
+    return any(type(p) is slice for p in (part if type(part) is tuple else (part,)))
 
 
 def nested(names: Parts, value: Any) -> Any:
@@ -140,6 +145,21 @@ def refuse_copies(root: Any, targets: list[Match]) -> None:
                 f"{type(target.parent).__name__} each time\n"
                 "  set the items one by one, or use kontext.update"
             )
+
+
+def refuse_other_length(target: Match, value: Any) -> None:
+    """A slice takes as many items as it has, so that no other index moves."""
+    is_list = kind_of(type(target.parent)) is Kind.SEQUENCE
+    if not is_list or type(target.part) is not slice:
+        return
+    wanted = len(target.value)
+    given = len(value) if hasattr(value, "__len__") else None
+    if given != wanted:
+        got = type(value).__name__ if given is None else f"{given} items"
+        raise PathTypeError(
+            f"{format_parts(target.parts)!r} takes {wanted} items in a sequence, "
+            f"got {got}"
+        )
 
 
 def immutable_error(target: Match) -> PathTypeError:

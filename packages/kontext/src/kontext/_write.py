@@ -17,6 +17,7 @@ from kontext._targets import (
     no_target_error,
     refuse_copies,
     refuse_fixed,
+    refuse_other_length,
     refuse_root,
     refuse_subtree,
     settable_targets,
@@ -55,7 +56,7 @@ def set_all(targets: list[Match], value: Any) -> None:
         return
     for target in targets:
         refuse_fixed(target)
-        _refuse_other_length(target, value)
+        refuse_other_length(target, value)
     written = []
     try:
         for target in targets:
@@ -131,21 +132,6 @@ def _take_back(target: Match, old: Any) -> None:
         _delete_child(target.parent, target.part)
     else:
         _set_child(target.parent, target.part, old)
-
-
-def _refuse_other_length(target: Match, value: Any) -> None:
-    """A slice takes as many items as it has, so that no other index moves."""
-    is_list = kind_of(type(target.parent)) is Kind.SEQUENCE
-    if not is_list or type(target.part) is not slice:
-        return
-    wanted = len(target.value)
-    given = len(value) if hasattr(value, "__len__") else None
-    if given != wanted:
-        got = type(value).__name__ if given is None else f"{given} items"
-        raise PathTypeError(
-            f"{format_parts(target.parts)!r} takes {wanted} items in a sequence, "
-            f"got {got}"
-        )
 
 
 def _refuse_undeletable(target: Match) -> None:
