@@ -131,9 +131,9 @@ def test_a_mask_drops_and_weighs():
     weighed = FEW(tensor=x, mask=np.float32([0.5, 0, 2]))
     assert weighed.counts.tolist() == [0.5, 0.5, 2, 2]
     assert weighed.sum == pytest.approx(0.5 * 3 + 2 * 7)
-    half = FEW(tensor=jnp.asarray([1, 2], jnp.bfloat16))
-    assert half.counts.sum() == 2
-    assert FEW(tensor=np.array([[True, False]])).counts.sum() == 2
+    half = FEW(tensor=jnp.asarray(x, jnp.bfloat16))
+    assert half.counts.sum() == 5 and half.num_nan == 1
+    assert FEW(tensor=x > 1).counts.sum() == 6
 
 
 @pytest.mark.parametrize(

@@ -127,3 +127,10 @@ def test_a_table_and_texts_in_markdown():
 def test_media_are_checked_where_they_are_made(make, message):
     with pytest.raises((TypeError, ValueError), match=message):
         make(summaries)
+
+
+def test_summaries_are_listed_and_a_misspelt_one_is_refused():
+    assert set(summaries.__all__) <= set(dir(summaries))
+    assert all(getattr(summaries, name) is not None for name in summaries.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'ShowImage'"):
+        summaries.ShowImage  # noqa: B018
