@@ -203,3 +203,35 @@ def test_an_async_generator_can_be_thrown_into_and_closed():
 
     asyncio.run(main())
     assert events == [3, "closed"]
+
+
+def test_a_generator_that_is_refused_ends_in_its_scope():
+    seen = []
+
+    @typechecked
+    def plain(x: Shape["n"]) -> Generator[Shape["n"], Shape["n"], None]:
+        try:
+            yield (4,) if (yield x) == x else x
+        finally:
+            seen.append(dim["n"])
+
+    @typechecked
+    async def later(x: Shape["n"]) -> AsyncGenerator[Shape["n"], Shape["n"]]:
+        try:
+            yield (4,) if (yield x) == x else x
+        finally:
+            seen.append(dim["n"])
+
+    async def main(sent):
+        generator = later((3,))
+        await anext(generator)
+        with pytest.raises(KTypeCheckError):
+            await generator.asend(sent)
+
+    for sent in ((4,), (3,)):  # refused itself; answered by what is refused
+        generator = plain((3,))
+        next(generator)
+        with pytest.raises(KTypeCheckError):
+            generator.send(sent)
+        asyncio.run(main(sent))
+    assert seen == [3, 3, 3, 3]

@@ -50,27 +50,29 @@ def iterate(plan: Any, mode: str, scope: Scope, generator: Any) -> Any:
     """Runs a generator in its scope; checks what it yields, receives, returns."""
     step, value = generator.send, None
     count = 0
-    while True:
-        token = CURRENT.set(scope)
-        try:
-            given = step(value)
-        except StopIteration as stop:
-            result = stop.value
-            break
-        finally:
-            CURRENT.reset(token)
-        plan.match_result(mode, scope, f"yield #{count}", given, plan.yields)
-        try:
-            step, value = generator.send, (yield given)
-        except GeneratorExit:
-            close_in(scope, generator)
-            raise
-        except BaseException as error:
-            step, value = generator.throw, error
-        else:
-            if value is not None:
-                plan.match_result(mode, scope, f"send #{count}", value, plan.sends)
-        count += 1
+    try:
+        while True:
+            token = CURRENT.set(scope)
+            try:
+                given = step(value)
+            except StopIteration as stop:
+                result = stop.value
+                break
+            finally:
+                CURRENT.reset(token)
+            plan.match_result(mode, scope, f"yield #{count}", given, plan.yields)
+            try:
+                step, value = generator.send, (yield given)
+            except GeneratorExit:
+                raise
+            except BaseException as error:
+                step, value = generator.throw, error
+            else:
+                if value is not None:
+                    plan.match_result(mode, scope, f"send #{count}", value, plan.sends)
+            count += 1
+    finally:
+        close_in(scope, generator)  # also when what it gave or got does not fit
     plan.match_result(mode, scope, "return value", result, plan.returns)
     return result
 
@@ -79,21 +81,23 @@ async def iterate_async(plan: Any, mode: str, scope: Scope, generator: Any) -> A
     """Runs an async generator in its scope; checks what it yields and receives."""
     step = generator.asend(None)
     count = 0
-    while True:
-        try:
-            given = await Resumed(scope, step.__await__())
-        except StopAsyncIteration:
-            return
-        plan.match_result(mode, scope, f"yield #{count}", given, plan.yields)
-        try:
-            value = yield given
-        except GeneratorExit:
-            await Resumed(scope, generator.aclose().__await__())
-            raise
-        except BaseException as error:
-            step = generator.athrow(error)
-        else:
-            if value is not None:
-                plan.match_result(mode, scope, f"send #{count}", value, plan.sends)
-            step = generator.asend(value)
-        count += 1
+    try:
+        while True:
+            try:
+                given = await Resumed(scope, step.__await__())
+            except StopAsyncIteration:
+                return
+            plan.match_result(mode, scope, f"yield #{count}", given, plan.yields)
+            try:
+                value = yield given
+            except GeneratorExit:
+                raise
+            except BaseException as error:
+                step = generator.athrow(error)
+            else:
+                if value is not None:
+                    plan.match_result(mode, scope, f"send #{count}", value, plan.sends)
+                step = generator.asend(value)
+            count += 1
+    finally:
+        await Resumed(scope, generator.aclose().__await__())
