@@ -64,7 +64,10 @@ ENVIRONMENTS = {
     "checkers": Environment(
         packages=("ktyping", "konfig"),
         libraries=("mypy", "pyright", "pyrefly", "numpy", "jax", "flax", "optax"),
-        tests=("packages/ktyping/tests/test_static.py",),
+        tests=(
+            "packages/ktyping/tests/test_static.py",
+            "packages/konfig/tests/test_static.py",
+        ),
     ),
     "configs": Environment(
         packages=("konfig[yaml,absl]",),
