@@ -1,6 +1,9 @@
 """Configs of jax, flax and optax, where those are installed."""
 
 import json
+import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -45,7 +48,6 @@ def test_a_positional_parameter_is_set_by_name():
 
 @pytest.mark.spec("konfig-70")
 def test_a_frozen_dict_is_a_pytree_whatever_the_order_of_its_keys():
-    konfig.resolve(ConfigDict(a=1))  # registers FrozenDict, since jax is loaded
     mixed = jax.tree.map(lambda x: x + 1, FrozenDict({1: 2, "a": 3}))
     assert mixed == {1: 3, "a": 4}
     assert isinstance(mixed, FrozenDict)
@@ -53,6 +55,13 @@ def test_a_frozen_dict_is_a_pytree_whatever_the_order_of_its_keys():
     assert total == FrozenDict(a=3, b=3)
     ((path, _),) = jax.tree_util.tree_leaves_with_path(FrozenDict(a=1))
     assert jax.tree_util.keystr(path) == "['a']"
+
+
+def test_a_frozen_dict_is_a_pytree_in_a_fresh_process():
+    data = pickle.dumps(FrozenDict(a=FrozenDict(b=1)))
+    code = f"import jax, pickle; print(jax.tree.leaves(pickle.loads({data!r})))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.split() == ["[1]"], done.stderr
 
 
 def test_a_frozen_dict_is_written_and_read_by_flax():

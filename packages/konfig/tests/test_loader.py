@@ -203,8 +203,9 @@ def test_values_behind_a_space_and_bare_flags(file):
     assert build("--cfg.flag").flag is True
     assert build("--cfg.flag", "--cfg.n=4").flag is True
     assert build("--cfg.flag=1", "--nocfg.flag").flag is False
-    with pytest.raises(konfig.OverrideError, match="value is missing"):
-        build("--cfg.n")
+    for flag in ("--cfg.n", "--nocfg.n"):
+        with pytest.raises(konfig.OverrideError, match=r"write --cfg\.n=VALUE"):
+            build(flag)
     source, _ = parse(["--cfg.flag", file])
     assert source.build().flag is True
 

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
+
+# Who is told of `FrozenDict`, with the first one that is made once it is loaded.
+_INTERESTED = {
+    "jax": "konfig.integrations.jax",
+    "flax.serialization": "konfig.integrations.flax",
+}
+_not_told = tuple(_INTERESTED)
 
 
 class FrozenDict(Mapping):
@@ -23,6 +32,9 @@ class FrozenDict(Mapping):
     def __init__(self, given: Any = (), /, **fields: Any):
         object.__setattr__(self, "__konfig_data__", dict(given, **fields))
         object.__setattr__(self, "__konfig_hash__", None)
+        for library in _not_told:
+            if library in sys.modules:
+                _tell(library)
 
     def __getitem__(self, key: Any) -> Any:
         return self.__konfig_data__[key]
@@ -89,8 +101,19 @@ class FrozenDict(Mapping):
         return FrozenDict({**self.__konfig_data__, **fields})
 
     def to_dict(self) -> dict[Any, Any]:
-        """Plain dicts, here and below."""
-        return {
-            key: value.to_dict() if isinstance(value, FrozenDict) else value
-            for key, value in self.__konfig_data__.items()
-        }
+        """Plain dicts, here and below, also in tuples and lists."""
+        return {key: _thawed(value) for key, value in self.__konfig_data__.items()}
+
+
+def _thawed(value: Any) -> Any:
+    if isinstance(value, FrozenDict):
+        return value.to_dict()
+    if type(value) in (tuple, list):
+        return type(value)(map(_thawed, value))
+    return value
+
+
+def _tell(library: str) -> None:
+    global _not_told
+    importlib.import_module(_INTERESTED[library]).register()
+    _not_told = tuple([name for name in _not_told if name != library])

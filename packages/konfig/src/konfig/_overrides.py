@@ -262,9 +262,10 @@ class _Change:
         now = self._default(container, key) if current is _MISSING else current
         if self._override.op == "flag":
             if annotation is not bool and not isinstance(now, bool):
-                raise self._fault(
-                    "the value is missing", f"write {self._override.flag}=VALUE"
-                )
+                flag = self._override.flag
+                if self._override.text == "False":
+                    flag = flag.replace("--no", "--", 1)
+                raise self._fault("the value is missing", f"write {flag}=VALUE")
             return self._override.text == "True"
         return self._parsed(annotation, now)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -142,7 +140,6 @@ class _Resolver:
         self._memo: dict[int, Any] = {}
         self._targets: dict[str, _Target] = {}
         self._silent: set[type] = set()
-        self._not_told = list(_INTERESTED)
         self._error: BaseException | None = None
         self._culprit: Node | None = None
         self._way_out: list[tuple[Any, Any]] = []
@@ -242,13 +239,7 @@ class _Resolver:
         return value
 
     def _mapping(self, fields: dict[Any, Any]) -> Any:
-        if not self._freeze:
-            return fields
-        for library in self._not_told:
-            if library in sys.modules:
-                self._not_told = [name for name in self._not_told if name != library]
-                importlib.import_module(_INTERESTED[library]).register()
-        return FrozenDict(fields)
+        return FrozenDict(fields) if self._freeze else fields
 
     def _call(self, node: Node, target: _Target, fields: Any, keywords: bool) -> Any:
         args: Sequence[Any] = ()
@@ -371,10 +362,3 @@ def _call_fault(
     if trace is not None and trace.tb_next is not None:
         return None
     return binding_fault(qualname, target, args, named)
-
-
-# What `FrozenDict` is registered with, once it is loaded.
-_INTERESTED = {
-    "jax": "konfig.integrations.jax",
-    "flax.serialization": "konfig.integrations.flax",
-}
