@@ -51,7 +51,7 @@ ENVIRONMENTS = {
     ),
     "arrays": Environment(
         packages=("ktyping",),
-        libraries=("xarray", "jax", "jaxtyping", "attrs", "cloudpickle"),
+        libraries=("xarray", "jax", "jaxtyping", "attrs", "cloudpickle", "beartype"),
         tests=(
             LIBRARIES,
             "packages/ktyping/tests/test_jaxtyping.py",
@@ -70,11 +70,12 @@ ENVIRONMENTS = {
         ),
     ),
     "configs": Environment(
-        packages=("konfig[yaml,absl]",),
+        packages=("konfig[yaml,absl]", "kontext"),
         libraries=("ml_collections", "omegaconf", "immutabledict"),
         tests=(
             "packages/konfig/tests/test_formats.py",
             "packages/konfig/tests/test_absl_flags.py",
+            "packages/kontext/tests/test_integrations_ml_collections.py",
         ),
     ),
 }
@@ -101,7 +102,7 @@ def check(environment: Environment, place: pathlib.Path) -> str:
     except Failed as failure:
         return f"SKIPPED, its libraries cannot be had: {failure}"
     report = place / "report.xml"
-    run(
+    output = run(
         python,
         *("-m", "pytest", "-q", "-rs", "--noconftest", "-p", "no:cacheprovider"),
         *("-o", "addopts=--import-mode=importlib", f"--junitxml={report}"),
@@ -109,7 +110,7 @@ def check(environment: Environment, place: pathlib.Path) -> str:
     )
     (suite,) = ElementTree.parse(report).getroot()
     if int(suite.attrib["skipped"]) or not int(suite.attrib["tests"]):
-        raise Failed("tests were skipped that this environment is for")
+        raise Failed(f"{output}\nskipped, though this environment is for them")
     return f"{suite.attrib['tests']} tests"
 
 
@@ -117,7 +118,7 @@ class Failed(Exception):
     """A command failed; the text is its output."""
 
 
-def run(*words: object) -> None:
+def run(*words: object) -> str:
     command = [str(word) for word in words]
     done = subprocess.run(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -125,6 +126,7 @@ def run(*words: object) -> None:
     if done.returncode:
         shown = " ".join(command)
         raise Failed(f"{done.stdout}\nfailed ({done.returncode}): {shown}")
+    return done.stdout
 
 
 if __name__ == "__main__":
