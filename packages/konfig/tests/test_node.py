@@ -346,3 +346,18 @@ def test_arguments_and_origins_can_be_asked_for():
     assert konfig.origin(node, "x") == "x=2 on the command line"
     with pytest.raises(konfig.ConfigTypeError):
         konfig.arguments(ConfigDict(a=1))
+
+
+def test_setdefault_gives_what_is_stored():
+    cfg = ConfigDict(a=1)
+    cfg.setdefault("b", {}).x = 2
+    assert cfg.setdefault("a", 5) == 1
+    assert cfg == {"a": 1, "b": {"x": 2}}
+
+
+def test_a_placeholder_refuses_a_default_that_it_could_not_hold():
+    with pytest.raises(konfig.ConfigTypeError, match="expected int, got 'x'"):
+        konfig.placeholder(int, default="x")
+    with pytest.raises(konfig.ConfigTypeError, match="required field has no default"):
+        konfig.placeholder(int, default=1, required=True)
+    assert type(ConfigDict(a=konfig.placeholder(float, default=1)).a) is float

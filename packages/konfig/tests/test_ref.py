@@ -346,3 +346,30 @@ def test_overrides_replace_references_that_fail(cfg):
     cfg.d = [cfg.ref.s + 1, cfg.ref.nope]
     konfig.apply_overrides(cfg, ["x=1", "d[0]=2", "d[1]=3"])
     assert (cfg.x, cfg.d) == (1, [2, 3])
+
+
+def test_a_list_with_references_is_a_list_of_their_values(cfg):
+    cfg.d = [cfg.ref.a, 2, {"x": cfg.ref.s}]
+    assert 10 in cfg.d
+    assert (cfg.d.index(10), cfg.d.count(10)) == (0, 1)
+    assert list(reversed(cfg.d))[2] == 10
+    assert cfg.d[:2] > [9]
+    assert not cfg.d[:2] >= [11]
+    plain = list(range(1))
+    for longer in (plain + cfg.d, 2 * cfg.d, cfg.d * 2):
+        assert type(longer) is konfig.ConfigList
+        assert 10 in longer
+    cfg.a = 5
+    cfg.d.remove(5)
+    assert cfg.d[0] == 2
+    with pytest.raises(ValueError, match="5 is not in the list"):
+        cfg.d.index(5)
+
+
+def test_references_of_what_is_merged_in_place_follow(cfg):
+    other = ConfigDict(a=1, m={})
+    other.m.x = other.ref.a + 1
+    cfg |= other
+    cfg.a = 20
+    assert (cfg.m.x, other.m.x) == (21, 2)
+    konfig.to_json(cfg)

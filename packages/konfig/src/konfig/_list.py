@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from konfig import _compare, _convert, _copy
-from konfig._errors import ConfigTypeError, LockedError
+from konfig._errors import ConfigTypeError, LockedError, short
 from konfig._paths import format_path
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
@@ -89,7 +89,27 @@ class ConfigList(Items):
     def remove(self, value: Any, /) -> None:
         """Removes the first equal item."""
         self._check_lock()
-        super().remove(value)
+        super().__delitem__(self.index(value))
+
+    def index(self, value: Any, start: Any = 0, stop: Any = None, /) -> int:
+        """The position of the first equal item, references read.
+
+        Args:
+          value: What is looked for.
+          start: Where to begin.
+          stop: Where to end; None is the end of the list.
+
+        Raises:
+          ValueError: When there is none.
+        """
+        for index in range(len(self))[start:stop]:
+            if _compare.equal(self[index], value):
+                return index
+        raise ValueError(f"{short(value)} is not in the list")
+
+    def count(self, value: Any, /) -> int:
+        """How many items are equal to a value, references read."""
+        return sum(_compare.equal(item, value) for item in self)
 
     def clear(self) -> None:
         """Removes every item."""
@@ -115,6 +135,14 @@ class ConfigList(Items):
             return NotImplemented
         return ConfigList([*super().__iter__(), *list.__iter__(other)])
 
+    def __radd__(self, other: Any, /) -> Any:
+        return ConfigList(other) + self if isinstance(other, list) else NotImplemented
+
+    def __mul__(self, count: Any, /) -> Any:
+        return ConfigList(list.copy(self) * count)
+
+    __rmul__ = __mul__
+
     def __iadd__(self, other: Any, /) -> Any:
         self.extend(other)
         return self
@@ -124,7 +152,22 @@ class ConfigList(Items):
         return super().__imul__(count)
 
     def __contains__(self, value: Any, /) -> bool:
-        return any(_compare.equal(item, value) for item in super().__iter__())
+        return any(_compare.equal(item, value) for item in self)
+
+    def __reversed__(self) -> Iterator[Any]:
+        return reversed(list(self))
+
+    def __lt__(self, other: Any, /) -> bool:
+        return list(self) < list(other) if isinstance(other, list) else NotImplemented
+
+    def __gt__(self, other: Any, /) -> bool:
+        return list(self) > list(other) if isinstance(other, list) else NotImplemented
+
+    def __le__(self, other: Any, /) -> bool:
+        return list(self) <= list(other) if isinstance(other, list) else NotImplemented
+
+    def __ge__(self, other: Any, /) -> bool:
+        return list(self) >= list(other) if isinstance(other, list) else NotImplemented
 
     def __eq__(self, other: Any, /) -> bool:
         if not isinstance(other, list):

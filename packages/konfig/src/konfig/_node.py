@@ -191,8 +191,17 @@ class ConfigDict(Node, MutableMapping):
                 )
         del self._konfig_fields[key]
 
+    def setdefault(self, key: Any, default: Any = None, /) -> Any:
+        """The field as it reads, stored first if it is not there."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
     def update(self, other: Any = (), /, **fields: Any) -> None:
         """Merges deeply; a node with another target replaces the one that was there.
+
+        The nodes of `other` are taken over, with references that go on reading it;
+        `cfg |= other` copies them, with references that read `cfg`.
 
         Args:
           other: A mapping or pairs.
@@ -222,6 +231,8 @@ class ConfigDict(Node, MutableMapping):
         return ConfigDict(other) | self
 
     def __ior__(self, other: Any) -> Any:
+        if isinstance(other, Mapping) and other is not self:
+            other = _copy.moved(ConfigDict(other), other, self)
         self.update(other)
         return self
 

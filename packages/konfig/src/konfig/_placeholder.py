@@ -137,7 +137,8 @@ def placeholder(
       doc: What the field means, for people.
 
     Raises:
-      ConfigTypeError: When the type is no class, or has no importable name.
+      ConfigTypeError: When the type is no class or has no importable name, or when the
+        default is not of the type, or stands beside `required=True`.
     """
     for member in union_members(type) or (type,):
         if _convert.qualname_of(member) is None and member is not _NONE:
@@ -145,7 +146,16 @@ def placeholder(
                 f"the type of a placeholder is a class or a union of classes, "
                 f"not {short(type)}"
             )
-    return Placeholder(type, _convert.convert(default), required, doc)
+    declared = Placeholder(type, None, required, doc)
+    if default is None:
+        return declared
+    if required:
+        raise ConfigTypeError(
+            "a required field has no default", hint="drop one of them"
+        )
+    filled = declared.filled(_convert.convert(default))
+    held = filled.value if isinstance(filled, Placeholder) else filled
+    return Placeholder(type, held, required, doc)
 
 
 def required(type: Any = object, doc: str = "") -> Any:
