@@ -102,11 +102,27 @@ def test_a_dispatcher_runs_allowed_constants_only():
 
 
 @pytest.mark.parametrize(
-    "name", ["builtins:eval", "builtins:getattr", "subprocess:run"]
+    "name",
+    [
+        "builtins:eval",
+        "builtins:getattr",
+        "subprocess:run",
+        "konfig:resolve",
+        "konfig._target:load",
+    ],
 )
 def test_a_star_never_covers_what_runs_code(name):
     with pytest.raises(konfig.UnsafeTargetError, match="never covers"):
         konfig.resolve(konfig.from_json(data(name, "1")), allow=["*"])
+
+
+@pytest.mark.parametrize("allow", ["*", "konfig.*", "json.*"])
+def test_konfig_itself_is_no_way_around_the_guard(allow):
+    bomb = json.dumps(data("os:getcwd"))
+    read = {"__qualname__": "konfig:from_json", "0": bomb, "trusted": True}
+    for run in (data("konfig:resolve", read), data("json:konfig.resolve", read)):
+        with pytest.raises(konfig.UnsafeTargetError):
+            konfig.resolve(konfig.from_json(run), allow=[allow])
 
 
 def test_the_check_comes_before_the_import(tmp_path, monkeypatch):

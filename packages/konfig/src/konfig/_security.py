@@ -30,8 +30,10 @@ _DANGEROUS_MODULES = frozenset(
     tarfile ssl http urllib ftplib smtplib poplib imaplib xmlrpc sqlite3 dbm
     venv ensurepip distutils setuptools pip unittest doctest profile
     cProfile faulthandler antigravity turtle select selectors socketserver
-    wsgiref cgi""".split()
+    wsgiref cgi konfig""".split()
 )
+# Our own functions load and run what texts name; `export` describes arrays by this one.
+_OWN_HARMLESS = "konfig.integrations.numpy.from_bytes"
 _DANGEROUS_SUBMODULES = ("logging.config.", "logging.handlers.", "logging.FileHandler")
 _DANGEROUS_BUILTINS = frozenset(
     """eval exec compile __import__ getattr setattr delattr open input breakpoint
@@ -191,7 +193,7 @@ def _under(name: str, prefix: str) -> bool:
 def _danger(name: str) -> str | None:
     """Why a wildcard never covers this name, or None."""
     module, _, rest = name.partition(".")
-    if module in _DANGEROUS_MODULES:
+    if module in _DANGEROUS_MODULES and name != _OWN_HARMLESS:
         return f"a pattern with * never covers {module}; name the target itself"
     if name.startswith(_DANGEROUS_SUBMODULES):
         return f"a pattern with * never covers {name}; name the target itself"
