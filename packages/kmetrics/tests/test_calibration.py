@@ -91,7 +91,16 @@ def test_masked_examples_do_not_count_and_half_precision_is_widened():
 
 def test_labels_and_options_that_do_not_fit():
     assert np.isnan(LogLoss()(logits=LOGITS, labels=LABELS + 1))
+    for strategy in ("width", "mass"):
+        error = CalibrationError(strategy=strategy)
+        assert np.isnan(error(logits=LOGITS, labels=LABELS + 1))
+        assert np.isnan(error(probs=PROBS, labels=2 * ANSWERS))
+    # NaN, and not inf as where a probability is 0.
+    assert np.isnan(Perplexity()(logits=LOGITS, labels=LABELS - 1))
     assert np.isnan(Brier()(logits=LOGITS, labels=LABELS + 1))
+    for metric in (LogLoss(), Brier(), CalibrationError()):
+        assert metric(logits=LOGITS, labels=np.float32(LABELS)) == d1(metric)
+        assert np.isnan(metric(probs=PROBS, labels=ANSWERS / 2))
     with pytest.raises(ValueError, match="got neither"):
         LogLoss()(labels=LABELS)
     with pytest.raises(ValueError, match=r"Brier: the labels do not fit"):

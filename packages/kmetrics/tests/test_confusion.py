@@ -139,3 +139,28 @@ def test_without_data_or_with_bad_labels():
         metric(labels=LABELS[:4], logits=LOGITS)
     with pytest.raises(ValueError, match="average='mean' is not known"):
         confusion.Recall(average="mean")
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16])
+def test_classes_of_few_bits_do_not_wrap(dtype):
+    labels = np.array([19, 18, 3, 3], dtype)
+    preds = np.array([19, 17, 3, 2], dtype)
+    expected = np.zeros((20, 20))
+    np.add.at(expected, (labels.astype(int), preds.astype(int)), 1)
+    table = confusion.ConfusionMatrix(num_classes=20)(labels=labels, pred_labels=preds)
+    np.testing.assert_array_equal(table, expected)
+    logits = np.eye(20, dtype=np.float32)[preds]
+    table = confusion.ConfusionMatrix()(labels=labels, logits=logits)
+    np.testing.assert_array_equal(table, expected)
+    sizes = {"num_clusters": 20, "num_classes": 300}
+    counts = kmetrics.Ari(**sizes).get_state(preds=preds, targets=labels).plain().counts
+    np.testing.assert_array_equal(counts[:, :20], expected.T)
+    many = np.zeros((4, 300), np.float32)
+    loss = kmetrics.losses.SoftmaxCrossEntropyWithIntLabels()
+    assert loss(logits=many, labels=labels) == pytest.approx(np.log(300), rel=1e-6)
+    assert kmetrics.Accuracy()(logits=many, labels=labels) == 0.0
+    image = labels.reshape(1, 2, 2)
+    names = ("pred_classes", "pred_instances", "target_classes", "target_instances")
+    quality = kmetrics.PanopticQuality(num_classes=20, average="none")
+    values = quality(**dict.fromkeys(names, image))["pq"]
+    assert np.flatnonzero(~np.isnan(values)).tolist() == [3, 18, 19]

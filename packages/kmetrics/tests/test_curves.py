@@ -167,6 +167,25 @@ def test_masked_scores_do_not_count_and_a_nan_leaves_no_ranking():
     expected = RocAuc()(logits=SCORES[1:], labels=ANSWERS[1:])
     assert RocAuc()(logits=scores, labels=ANSWERS, mask=mask) == expected
     assert np.isnan(RocAuc()(logits=scores, labels=ANSWERS))
+    binned = RocAuc(method="binned", bins=16)
+    got = binned(logits=scores, labels=ANSWERS)
+    assert np.isnan([got["value"], got["bound"]]).all()
+    got = binned(logits=scores, labels=ANSWERS, mask=mask)
+    assert abs(got["value"] - expected) <= got["bound"]
+
+
+@pytest.mark.parametrize("method", ["exact", "binned"])
+def test_a_label_that_is_no_class_is_refused_or_leaves_no_ranking(method):
+    metric = RocAuc(method=method, bins=16)
+    labels = np.array([0, 1, 2, 1, 0, 3])
+    with pytest.raises(ValueError, match="no class\n  got 3, expected 0 to 2"):
+        metric(logits=LOGITS, labels=labels)
+    state = jax.jit(lambda y: metric.get_state(logits=LOGITS, labels=y))(labels)
+    got = state.with_parent(metric).compute()
+    assert np.isnan(got["value"] if method == "binned" else got)
+    mask = np.array([True] * 5 + [False])
+    masked = metric(logits=LOGITS, labels=labels, mask=mask)
+    assert masked == metric(logits=LOGITS[:5], labels=labels[:5])
 
 
 def test_wrong_options_are_refused():

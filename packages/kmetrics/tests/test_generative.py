@@ -97,3 +97,13 @@ def test_weights_that_do_not_fit_the_layers_are_refused():
     x = np.zeros((1, 2, 2, 3), np.float32)
     with pytest.raises(ValueError, match=r"channels \[3, 3\], weights \[3\]"):
         Lpips(features=two_layers)(preds=x, targets=x, weights=[np.ones(3)])
+
+
+def test_features_that_are_no_list_of_maps_are_refused():
+    images = np.ones((2, 4, 4, 3), np.float32)
+    for features, given in (
+        (lambda x: x, r"an array \[2, 4, 4, 3\]"),
+        (lambda x: [x.mean((1, 2))], r"\[\(2, 3\)\]"),
+    ):
+        with pytest.raises(ValueError, match=f"list of maps.*\n  got {given}"):
+            Lpips(features=features)(preds=images, targets=images)

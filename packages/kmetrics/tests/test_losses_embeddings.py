@@ -146,3 +146,20 @@ def test_hinge_agrees_with_its_definition():
 def test_what_must_be_above_zero_is_checked(name, option):
     with pytest.raises(ValueError, match=f"{name}: {option} must be above 0"):
         getattr(losses, name)(**{option: 0})
+
+
+def test_a_row_of_weight_0_stays_a_candidate_of_infonce_without_its_nan():
+    one = np.float32(np.random.default_rng(4).normal(size=(3, 4)))
+    two = one[::-1].copy()
+    rows = losses.InfoNCE().get_values(preds=one, targets=two)[:, 0]
+    weights = np.float32([1, 2, 0])
+    got = losses.InfoNCE()(preds=one, targets=two, sample_weight=weights)
+    assert got == pytest.approx(float((rows * weights).sum()) / 3, rel=1e-6)
+    two[2, 0] = np.nan
+    metric = losses.InfoNCE()
+
+    def value(x):
+        state = metric.get_state(preds=x, targets=two, sample_weight=weights)
+        return state.compute()
+
+    assert np.isfinite(value(one)) and np.isfinite(jax.grad(value)(one)).all()

@@ -93,3 +93,34 @@ def test_a_masked_sequence_does_not_count():
     )
     values, _ = values_and_gradient(LOGITS, LABELS, FRAMES, COUNTS)
     assert state.compute() == pytest.approx(float(values[0] + values[2]) / 2, rel=1e-5)
+
+
+def test_frames_that_do_not_count_have_no_gradient_whatever_they_are():
+    logits = np.float32(np.random.default_rng(8).normal(size=(1, 4, 3)))
+    logits[0, 3] = np.nan
+    inputs = {"labels": np.array([[1, 2]]), "logit_mask": np.array([[1, 1, 1, 0]])}
+
+    def value(logits):
+        return losses.CTC().get_state(logits=logits, **inputs).compute()
+
+    short = losses.CTC()(logits=logits[:, :3], labels=inputs["labels"])
+    assert value(logits) == pytest.approx(short, rel=1e-6)
+    gradient = np.asarray(jax.grad(value)(logits))
+    assert np.isfinite(gradient).all() and not gradient[0, 3].any()
+
+
+def test_a_sequence_of_weight_0_counts_as_loss_0():
+    inputs = {"logits": np.zeros((2, 4, 3), np.float32)}
+    labels = np.array([[1, 2], [1, 1]])
+    alone = losses.CTC()(logits=inputs["logits"][:1], labels=labels[:1])
+    got = losses.CTC()(**inputs, labels=labels, sample_weight=np.float32([1, 0]))
+    assert got == pytest.approx(alone / 2, rel=1e-6)
+
+
+def test_a_blank_that_is_no_class_is_refused():
+    with pytest.raises(ValueError, match="blank must be 0 or more"):
+        losses.CTC(blank=-1)
+    with pytest.raises(ValueError, match="got blank=3, expected 0 to 2"):
+        losses.CTC(blank=3)(
+            logits=np.zeros((1, 4, 3), np.float32), labels=np.array([[1, 2]])
+        )

@@ -216,3 +216,15 @@ def test_a_metric_says_which_way_is_better_and_how_far_it_goes():
     assert around == kmetrics.WithCi(
         metric=kmetrics.Every(metric=kmetrics.FBeta(), n=2)
     )
+
+
+def test_all_metrics_but_those_of_any_numbers_say_which_way_is_better():
+    public = (getattr(kmetrics, name) for name in kmetrics.__all__)
+    metrics = [
+        c for c in public if isinstance(c, type) and issubclass(c, kmetrics.Metric)
+    ]
+    unknown = {c.__name__ for c in metrics if c.higher_is_better is None}
+    around = {c.__name__ for c in metrics if "metric" in c.__dataclass_fields__}
+    of_numbers = {"Mean", "MeanCov", "Moments", "Norm", "Quantiles", "Std"}
+    others = {"Metric", "ConfusionMatrix", "CosineSimilarity", "SingleDimension"}
+    assert unknown - around == of_numbers | others

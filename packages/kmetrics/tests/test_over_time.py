@@ -145,3 +145,35 @@ def test_wrong_options_and_metrics_are_refused():
     with pytest.raises(kmetrics.HostOnlyError) as error:
         jax.jit(MaxOverTime(metric=kmetrics.Std()).get_state)(values=jnp.ones(2))
     assert "needs the value of each batch" in error.value.__notes__[0]
+
+
+def test_every_under_jit_refuses_states_that_collect_on_the_host():
+    metric = Every(metric=kmetrics.RocAuc(), n=2)
+    scores, labels = np.float32([0.1, 0.8]), np.array([0, 1])
+    assert metric.get_state(step=2, logits=scores, labels=labels).compute() == 1.0
+    with pytest.raises(kmetrics.HostOnlyError, match="Every cannot skip steps of RocA"):
+        jax.jit(lambda s: metric.get_state(step=s, logits=scores, labels=labels))(1)
+
+
+@pytest.mark.parametrize("on_empty", ["nan", "zero", "raise"])
+def test_a_batch_without_examples_is_no_extreme(on_empty):
+    lowest = MinOverTime(metric=MEAN.replace(on_empty=on_empty))
+    some, none = (
+        lowest.get_state(values=SERIES[0]["x"], mask=m) for m in (None, NOTHING)
+    )
+    assert (some | none).compute() == 2.0
+    if on_empty == "raise":
+        with pytest.raises(kmetrics.EmptyMetricError, match="MinOverTime saw no data"):
+            none.compute()
+    else:
+        expected = 0.0 if on_empty == "zero" else np.nan
+        np.testing.assert_equal(none.compute(), expected)
+
+
+def test_a_loss_without_examples_is_no_minimum_though_it_says_0():
+    lowest = MinOverTime(metric=losses.L1())
+    inputs = {"preds": np.float32([1, 3]), "targets": np.zeros(2, np.float32)}
+    none = lowest.get_state(**inputs, mask=NOTHING)
+    assert (lowest.get_state(**inputs) | none).compute() == 2.0
+    traced = jax.jit(lambda mask: lowest.get_state(**inputs, mask=mask))(NOTHING)
+    assert np.isnan(traced.compute())

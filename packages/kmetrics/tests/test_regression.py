@@ -110,3 +110,20 @@ def test_equal_targets_have_no_correlation():
     ones = np.ones(3, np.float32)
     for name in ("R2", "ExplainedVariance", "Pearson", "Spearman"):
         assert np.isnan(of(name, PREDS[:3], ones))
+
+
+def test_a_batch_without_examples_has_no_error():
+    none = np.zeros((0, 3), np.float32)
+    for mode in ("average_all", "trad", "per_sample_sqrt"):
+        metric = regression.RootMeanSquaredError(mode=mode)
+        assert np.isnan(metric(preds=none, targets=none))
+
+
+def test_a_rank_of_what_is_no_number_is_not_known():
+    preds = np.float32([1, np.nan, 3, 0])
+    targets = np.float32([1, 2, 3, 0])
+    assert np.isnan(regression.Spearman()(preds=preds, targets=targets))
+    assert np.isnan(regression.Spearman()(preds=targets, targets=preds))
+    keep = np.isfinite(preds)
+    ranks = regression.Spearman()(preds=preds, targets=targets, mask=keep)
+    assert ranks == pytest.approx(1.0)

@@ -159,3 +159,54 @@ def test_wrong_options_are_refused():
 
     with pytest.raises(kmetrics.MaskNotAcceptedError, match="NoMask"):
         Grouped(metric=NoMask(), groups=1).get_state(values=VALUES, by=IDS)
+
+
+def test_an_interval_of_a_share_is_refused_for_what_is_none():
+    wilson = kmetrics.WithCi(metric=kmetrics.Mean())
+    with pytest.raises(ValueError, match="Mean has the mean 7"):
+        wilson(values=np.float32([5, 9]))
+    tokens = {"logits": np.zeros((2, 3), np.float32), "labels": np.array([0, 1])}
+    with pytest.raises(TypeError, match="Perplexity makes PerplexityState"):
+        kmetrics.WithCi(metric=kmetrics.Perplexity())(**tokens)
+
+
+def twice_and_once(metric, mask, **inputs):
+    """The value on both examples, the first of weight 2, and on it written twice."""
+    rows = np.array([0, 0, 1])
+    again = {name: np.asarray(x)[rows] for name, x in inputs.items()}
+    weights = np.float32([2, 1])
+    if mask is None:
+        return metric(**inputs, mask=weights), metric(**again)
+    weighed = mask * weights.reshape(-1, *[1] * (mask.ndim - 1))
+    return metric(**inputs, mask=weighed), metric(**again, mask=mask[rows])
+
+
+def test_an_example_of_weight_2_counts_as_two():
+    rng = np.random.default_rng(5)
+    scores = np.float32(rng.normal(size=(2, 4, 3)))
+    labels = rng.integers(0, 3, (2, 4))
+    cells = np.array([[1, 1, 0, 1], [1, 0, 1, 1]], bool)
+    got = twice_and_once(
+        kmetrics.BitsPerByte(),
+        cells,
+        logits=scores,
+        labels=labels,
+        num_bytes=np.array([3, 50]),
+    )
+    assert got[0] == pytest.approx(got[1], rel=1e-6)
+    ranked = {"scores": scores[..., 0], "relevance": np.array([[0, 1, 0, 0]] * 2)}
+    for metric in (kmetrics.Ndcg(), kmetrics.Mrr()):
+        got = twice_and_once(metric, cells, **ranked)
+        assert got[0] == pytest.approx(got[1], rel=1e-6)
+    clusters = kmetrics.Ari(num_clusters=3, num_classes=3, per_example=True)
+    got = twice_and_once(
+        clusters, cells, preds=labels, targets=rng.integers(0, 3, (2, 4))
+    )
+    assert got[0] == pytest.approx(got[1], rel=1e-6)
+    poses = np.tile(np.eye(4, dtype=np.float32), (2, 3, 1, 1))
+    turned = poses.copy()
+    turned[0, 0, :2, :2] = [[0, -1], [1, 0]]
+    metric = kmetrics.PoseRotationError()
+    got = twice_and_once(metric, None, preds=turned, targets=poses)
+    # By hand: of the six pairs, the first three twice, four are off by 90 degrees.
+    assert got == (pytest.approx(40, rel=1e-6), pytest.approx(40, rel=1e-6))

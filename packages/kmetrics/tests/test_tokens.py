@@ -45,3 +45,12 @@ def test_without_any_byte_there_is_no_value():
 def test_sizes_that_do_not_fit_are_named():
     with pytest.raises(TypeError, match="num_bytes"):
         BitsPerByte()(logits=LOGITS, labels=TOKENS, num_bytes=BYTES[:1])
+
+
+def test_a_text_all_of_whose_tokens_are_ignored_has_no_bytes():
+    tokens = {"logits": np.zeros((2, 3, 4), np.float32)}
+    labels = np.array([[0, 1, -1], [-1, -1, -1]])
+    metric = BitsPerByte(ignore_index=-1)
+    got = metric(**tokens, labels=labels, num_bytes=np.array([8, 100]))
+    # Two tokens of two bits each, in eight bytes.
+    assert got == pytest.approx(0.5, rel=1e-6)

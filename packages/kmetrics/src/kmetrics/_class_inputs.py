@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from kmetrics._masks import align_left, fill_masked
-from kmetrics._numerics import to_float32
+from kmetrics._numerics import is_traced, to_float32
 
 
 class Columns(NamedTuple):
@@ -27,13 +27,20 @@ class Columns(NamedTuple):
     is_multiclass: bool
 
 
+def wide_integers(numbers: Any) -> jax.Array:
+    """Integers of 32 bits or more: a product with the number of classes wraps in 8."""
+    numbers = jnp.asarray(numbers)
+    is_small = numbers.dtype.itemsize < 4 and jnp.issubdtype(numbers.dtype, jnp.integer)
+    return numbers.astype(jnp.int32) if is_small else numbers
+
+
 def class_labels(name: str, labels: Any, batch: tuple[int, ...]) -> jax.Array:
     """Labels `[*b, 1]` or `[*b]` as `[*b]`.
 
     Raises:
       ValueError: they have another shape.
     """
-    labels = jnp.asarray(labels)
+    labels = wide_integers(labels)
     if labels.shape not in (batch, (*batch, 1)):
         raise ValueError(
             f"{name}: the labels do not fit\n"
@@ -58,7 +65,12 @@ def columns(name: str, scores: Any, labels: Any, mask: Any | None) -> Columns:
 
     Labels shaped as the scores are one answer each, and the last axis holds the
     questions; `[b]` is a single question. Labels without that axis, or with 1 there,
-    are the numbers of the classes, and the scores are logits of a softmax.
+    are the numbers of the classes, and the scores are logits of a softmax. A label that
+    is no class has NaN for scores.
+
+    Raises:
+      ValueError: labels do not fit, or one is no class (seen outside of jit, without a
+        mask).
     """
     scores, labels = to_float32(scores), jnp.asarray(labels)
     if labels.shape == scores.shape:
@@ -75,7 +87,10 @@ def columns(name: str, scores: Any, labels: Any, mask: Any | None) -> Columns:
     if mask is not None:
         scores = fill_masked(scores, weights, 0.0)
     if is_multiclass:
-        scores = jax.nn.softmax(scores, axis=-1)
+        is_class = jnp.any(targets, axis=-1)
+        if mask is None:
+            _check_classes(name, labels.reshape(batch), is_class, scores.shape[-1])
+        scores = jnp.where(is_class[..., None], jax.nn.softmax(scores), jnp.nan)
     width = scores.shape[-1]
     return Columns(
         scores.reshape(-1, width),
@@ -83,3 +98,14 @@ def columns(name: str, scores: Any, labels: Any, mask: Any | None) -> Columns:
         weights.ravel(),
         is_multiclass,
     )
+
+
+def _check_classes(
+    name: str, labels: jax.Array, is_class: jax.Array, num_classes: int
+) -> None:
+    if not is_traced(is_class) and not bool(jnp.all(is_class)):
+        raise ValueError(
+            f"{name}: a label is no class\n"
+            f"  got {labels[~is_class][0]:g}, expected 0 to {num_classes - 1}\n"
+            "mask it out"
+        )

@@ -233,13 +233,12 @@ class Loss(Metric):
         weight = self._weight_at(step)
         inputs = {name: widen_half(value) for name, value in inputs.items()}
         both = combine_masks(combine_masks(mask, examples), self.get_mask(**inputs))
-        # An example of weight 0 counts, but its NaN must not.
-        zero = None if sample_weight is None else jnp.asarray(sample_weight) != 0
-        seen = combine_masks(both, zero)
-        if seen is not None:
+        if both is not None or sample_weight is not None:
             untouched = {*shared, *self.shared_inputs}
             inputs = {
-                name: value if name in untouched else self._fill(name, value, seen)
+                name: value
+                if name in untouched
+                else self._fill(name, value, both, sample_weight)
                 for name, value in inputs.items()
             }
         told = {"mask": both} if wants_mask(type(self)) else {}
@@ -284,10 +283,23 @@ class Loss(Metric):
             raise no_step(type(self).__name__, "step is None")
         return self.weight(step)
 
-    def _fill(self, name: str, value: Any, mask: Any) -> Any:
+    def _fill(self, name: str, value: Any, mask: Any, sample_weight: Any) -> Any:
         fill = self.masked_fill
         number = fill.get(name, 0.0) if isinstance(fill, Mapping) else fill
-        return jax.tree.map(lambda leaf: fill_masked(leaf, mask, number), value)
+
+        def of(leaf: Any) -> Any:
+            if mask is not None:
+                leaf = fill_masked(leaf, mask, number)
+            if sample_weight is None:
+                return leaf
+            # An example of weight 0 counts, but its NaN must not.
+            filled = fill_masked(leaf, sample_weight, number)
+            if wants_mask(type(self)):
+                # Other elements may depend on its numbers.
+                return jnp.where(jnp.isfinite(leaf), leaf, filled)
+            return filled
+
+        return jax.tree.map(of, value)
 
     def _normaliser(self, values: jax.Array, mass: Pair, examples: Any | None) -> Pair:
         if self.normalize_by == "mask":
@@ -299,5 +311,5 @@ class Loss(Metric):
             shape = shape[:1]
             if examples is not None:
                 examples = jnp.asarray(examples)
-                examples = examples.reshape(len(examples), -1).max(axis=1)
+                examples = examples.max(axis=tuple(range(1, examples.ndim)))
         return masked_sums(jnp.ones(shape, jnp.float32), examples)[1]

@@ -59,7 +59,8 @@ class JointBinsState(AutoState):
 class Spearman(Metric):
     """The correlation of the ranks, -1 to 1; ties share the mean of theirs.
 
-    A mask selects without weighing. NaN if all predictions, or all targets, are equal.
+    A mask selects without weighing. NaN if all predictions, or all targets, are equal,
+    or with "exact" one that counts is NaN.
 
     Attributes:
       preds: path of real numbers of any shape.
@@ -141,6 +142,9 @@ class Spearman(Metric):
 
     def from_pairs(self, preds: np.ndarray, targets: np.ndarray) -> float:
         """The correlation of arrays `[n]`."""
+        if np.isnan(preds).any() or np.isnan(targets).any():
+            # A sort would put it last, as if it were the largest.
+            return math.nan
         one, two = (_ranks(x) - (len(x) + 1) / 2 for x in (preds, targets))
         spread = math.sqrt((one @ one) * (two @ two))
         return float(one @ two) / spread if spread else math.nan

@@ -54,10 +54,9 @@ class _Probabilities(Metric):
             raise ValueError(f"{name} takes either logits or probs\n  got {found}")
         is_logits = logits is not None
         scores = to_float32(logits if is_logits else probs)
-        labels = jnp.asarray(labels)
+        labels = _class_numbers(jnp.asarray(labels))
         if labels.shape == scores.shape:
             # Yes or no: the same as the two classes 0 and 1.
-            labels = labels.astype(jnp.int32)
             rest = jnp.zeros_like(scores) if is_logits else 1 - scores
             scores = jnp.stack([rest, scores], axis=-1)
             is_binary = True
@@ -117,7 +116,7 @@ class PerplexityState(AverageState):
         if float(np.asarray(self.count.hi)) == 0:
             return self.empty_value()
         mean = super().compute()
-        return math.exp(mean) if mean < 709 else math.inf
+        return math.inf if mean > 709 else math.exp(mean)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -284,6 +283,8 @@ class CalibrationError(_Probabilities):
             confidence, correct = probs[..., 1], labels == 1
         else:
             confidence, correct = probs.max(axis=-1), probs.argmax(axis=-1) == labels
+        is_class = (labels >= 0) & (labels < probs.shape[-1])
+        confidence = jnp.where(is_class, confidence, jnp.nan)
         weight = to_float32(weights).ravel()
         if self.strategy == "mass":
             return ConfidencesState(
@@ -321,6 +322,14 @@ def _state_of(
     log_probs = jax.nn.log_softmax(scores) if is_logits else jnp.log(scores)
     probs = jnp.exp(log_probs) if is_logits else scores
     return metric._state(log_probs, probs, labels, weights, is_binary)
+
+
+def _class_numbers(labels: jax.Array) -> jax.Array:
+    """The labels as integers; -1, which is no class, for what is not whole."""
+    if jnp.issubdtype(labels.dtype, jnp.integer):
+        return labels
+    whole = labels.astype(jnp.int32)
+    return jnp.where(whole == labels, whole, -1)
 
 
 def _pick(log_probs: jax.Array, labels: jax.Array) -> jax.Array:

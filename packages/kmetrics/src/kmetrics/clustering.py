@@ -14,10 +14,11 @@ import kontext
 from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
 from kmetrics._bins import count_bins
+from kmetrics._class_inputs import wide_integers
 from kmetrics._fields import sum_field
 from kmetrics._masks import align_left, combine_masks
 from kmetrics._metric import Metric, OnEmpty
-from kmetrics._numerics import Pair, is_traced
+from kmetrics._numerics import Pair, is_traced, to_float32
 from kmetrics._register import state
 from ktyping import Array, Bool, Int, Real, typechecked
 
@@ -79,7 +80,7 @@ class _Contingency(Metric):
           ValueError: a number is no cluster or no class (seen outside of jit, without
             a mask).
         """
-        preds, targets = jnp.asarray(preds), jnp.asarray(targets)
+        preds, targets = wide_integers(preds), wide_integers(targets)
         if self.ignore_index is not None:
             mask = combine_masks(mask, targets != self.ignore_index)
         if mask is None:
@@ -95,11 +96,14 @@ class _Contingency(Metric):
             return ContingencyState(counts=Pair(*(x.reshape(shape) for x in counts)))
         weights = jnp.ones(cell.shape, bool) if mask is None else mask
         weights = jnp.broadcast_to(align_left(weights, cell.shape), cell.shape)
-        rows = (x.reshape(len(cell), math.prod(x.shape[1:])) for x in (cell, weights))
-        counts = jax.vmap(lambda at, weight: count_bins(at, size, weight).hi)(*rows)
-        tables = counts.reshape(-1, *shape)
+        cell, weights = (
+            x.reshape(len(cell), math.prod(x.shape[1:])) for x in (cell, weights)
+        )
+        counts = jax.vmap(lambda at, keep: count_bins(at, size, keep).hi)
+        tables = counts(cell, weights != 0).reshape(-1, *shape)
+        known = jnp.where(cell >= 0, to_float32(weights), 0.0)
         values = jax.vmap(self.from_counts)(tables)
-        return AverageState.from_values(values, jnp.sum(tables, axis=(1, 2)) > 0)
+        return AverageState.from_values(values, known.max(axis=1, initial=0.0))
 
     def from_counts(self, counts: Any) -> Any:
         """The value of a table `[clusters, classes]`, of numpy or traced."""
@@ -131,7 +135,8 @@ class Ari(_Contingency):
       num_classes: how many classes there are at most.
       ignore_index: a class that does not count, such as the background.
       per_example: whether each example `[b]` of inputs `[b, ...]`, such as an image,
-        has partitions of its own; then comes the mean over the examples.
+        has partitions of its own; then comes the mean over the examples, in which one
+        weighs as much as the most of its entries.
       on_empty: the value if nothing counts: "nan", "zero", or "raise".
     """
 

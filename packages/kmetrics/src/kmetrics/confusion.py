@@ -12,7 +12,7 @@ import numpy as np
 import kontext
 from kmetrics._auto import AutoState
 from kmetrics._bins import count_bins
-from kmetrics._class_inputs import class_labels, example_weights
+from kmetrics._class_inputs import class_labels, example_weights, wide_integers
 from kmetrics._fields import sum_field
 from kmetrics._masks import combine_masks
 from kmetrics._metric import Metric, OnEmpty
@@ -114,7 +114,7 @@ class _Confusion(Metric):
                     f"{name}: pred_labels do not tell the number of classes\n"
                     "give num_classes"
                 )
-            preds = jnp.asarray(pred_labels)
+            preds = wide_integers(pred_labels)
             if preds.ndim == jnp.ndim(labels) and preds.shape[-1:] == (1,):
                 preds = preds[..., 0]
             return preds, preds.shape, self.num_classes

@@ -133,7 +133,9 @@ class _Curve(Metric):
 class RocAuc(_Curve):
     """The chance that an example of a class ranks above one of another; a tie is ½.
 
-    NaN where all examples, or none, are of the class; such classes leave the average.
+    NaN where all examples, or none, are of the class, or a score is NaN; such classes
+    leave the average. A label that is no class gives NaN; outside jit, and without a
+    mask, it raises ValueError.
 
     Attributes:
       logits: path of real numbers: `[*b, n]`, of a softmax over classes; or scores
@@ -215,14 +217,21 @@ class RocAuc(_Curve):
             return ScoresState(scores=scores, targets=targets, weights=weights)
         low, high = self.score_range
         place = jnp.floor((scores - low) / (high - low) * self.bins).astype(jnp.int32)
-        place = jnp.where(jnp.isnan(scores), -1, jnp.clip(place, 0, self.bins - 1))
-        parts = [
+        place = jnp.clip(place, 0, self.bins - 1)
+        # As with all scores: one that is NaN leaves no ranking.
+        counts = (weights != 0)[:, None]
+        known = jnp.where(jnp.any(jnp.isnan(scores) & counts, axis=0), jnp.nan, 0.0)
+        yes, no = (
             jax.vmap(lambda at, is_in: count_bins(at, self.bins, weights * is_in))(
                 place.T, side.T
             )
             for side in (targets, ~targets)
-        ]
-        return BinnedState(yes=Pair(*parts[0]), no=Pair(*parts[1]), bins=self.bins)
+        )
+        return BinnedState(
+            yes=Pair(yes.hi + known[:, None], yes.lo),
+            no=Pair(no.hi + known[:, None], no.lo),
+            bins=self.bins,
+        )
 
     def from_scores(
         self, scores: np.ndarray, targets: np.ndarray, weights: np.ndarray
@@ -254,7 +263,7 @@ class RocAuc(_Curve):
 
     def _area(self, yes: np.ndarray, no: np.ndarray) -> float:
         pairs = yes.sum() * no.sum()
-        if pairs == 0:
+        if not pairs > 0:
             return np.nan
         below = np.cumsum(no) - no
         return float((yes * (below + no / 2)).sum() / pairs)

@@ -184,11 +184,13 @@ class Lpips(Metric):
         """The state of one batch.
 
         Raises:
-          ValueError: the weights do not fit the layers.
+          ValueError: the features are no list of maps, or the weights do not fit them.
         """
         batch = jnp.shape(preds)[:-3]
         features = _features_of(self)
-        layers = [features(jnp.asarray(x)) for x in (preds, targets)]
+        layers = [
+            _feature_maps(features(jnp.asarray(x)), batch) for x in (preds, targets)
+        ]
         if weights is None:
             weights = [jnp.ones(jnp.shape(layer)[-1]) for layer in layers[0]]
         sizes = [jnp.shape(layer)[-1] for layer in layers[0]]
@@ -217,6 +219,20 @@ def _distance(
     shared = np.sqrt(np.maximum(np.linalg.eigvalsh(root @ cov_b @ root), 0)).sum()
     gap = mean_a - mean_b
     return float(max(gap @ gap + np.trace(cov_a) + np.trace(cov_b) - 2 * shared, 0.0))
+
+
+def _feature_maps(maps: Any, batch: tuple[int, ...]) -> Any:
+    shapes = [jnp.shape(x) for x in maps] if isinstance(maps, list | tuple) else None
+    rank = len(batch)
+    if shapes is None or any(
+        len(shape) != rank + 3 or shape[:rank] != batch for shape in shapes
+    ):
+        given = f"an array {list(jnp.shape(maps))}" if shapes is None else shapes
+        raise ValueError(
+            "Lpips: features must give a list of maps, one per layer\n"
+            f"  got {given}, expected {[*batch, 'h', 'w', 'channels']} for each"
+        )
+    return maps
 
 
 def _features_of(metric: Any) -> Callable[..., Any]:

@@ -17,6 +17,7 @@ import kontext
 from kmetrics._auto import AutoState
 from kmetrics._errors import HostOnlyError
 from kmetrics._fields import max_field, min_field
+from kmetrics._loss_state import LossState
 from kmetrics._metric import Metric
 from kmetrics._numerics import Pair, is_traced, scale_pair
 from kmetrics._register import state
@@ -43,9 +44,14 @@ class _Around(Metric):
         """That of the metric."""
         return getattr(self.metric, "on_empty", "nan")
 
+    @property
+    def _inner(self) -> Metric:
+        """The metric whose states are asked for."""
+        return self.metric
+
     def get_state(self, **inputs: Any) -> Any:
         """The state of one batch."""
-        return self._around(self.metric.get_state(**inputs))
+        return self._around(self._inner.get_state(**inputs))
 
     def get_state_from_context(
         self,
@@ -58,7 +64,7 @@ class _Around(Metric):
 
         Args, errors: as for `Metric.get_state_from_context`.
         """
-        inner = self.metric.get_state_from_context(
+        inner = self._inner.get_state_from_context(
             context, mask=mask, example_roots=example_roots
         )
         return self._around(inner).with_parent(self)
@@ -113,6 +119,9 @@ class Every(Metric):
         Args:
           step: an integer.
           **inputs: the inputs of the metric.
+
+        Raises:
+          HostOnlyError: called under jit, and the metric collects on the host.
         """
         return self._if_due(step, lambda: self.metric.get_state(**inputs))
 
@@ -139,6 +148,12 @@ class Every(Metric):
         if not is_traced(step):
             return make() if int(step) % self.n == 0 else self.metric.empty()
         spec = jax.eval_shape(make)
+        if not getattr(spec, "merges_on_device", True):
+            raise HostOnlyError(
+                f"Every cannot skip steps of {type(self.metric).__name__} under jit\n"
+                f"  {type(spec).__name__} collects its data on the host\n"
+                "call get_state outside of the jitted function"
+            )
 
         def skip() -> Any:
             empty = self.metric.empty_like(spec)
@@ -300,9 +315,19 @@ class MaxState(AutoState):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _Extreme(_Around):
+    @property
+    def _inner(self) -> Metric:
+        # A batch without a value is told by its NaN, whatever `on_empty` says.
+        options = [field.name for field in dataclasses.fields(self.metric)]
+        quiet = "on_empty" in options
+        return self.metric.replace(on_empty="nan") if quiet else self.metric
+
     def _around(self, inner: Any) -> Any:
         try:
             value = inner.compute()
+            if isinstance(inner, LossState):
+                # Of no data a loss itself says 0.
+                value = jnp.where(jnp.asarray(inner.count.hi) == 0, jnp.nan, value)
         except (jax.errors.JAXTypeError, HostOnlyError) as error:
             error.add_note(
                 f"{type(self).__name__} needs the value of each batch, and under jit "
@@ -341,10 +366,12 @@ class MaxOverTime(_Extreme):
 
 
 def _or_empty(state: Any, nothing: float) -> Any:
-    """The values, and where it is `nothing` what the metric says."""
+    """The values; for `nothing`, or NaN from a single batch, what the metric says."""
 
     def of(value: Any) -> Any:
-        return state.empty_value() if np.all(np.asarray(value) == nothing) else value
+        host = np.asarray(value)
+        is_nothing = np.all((host == nothing) | np.isnan(host))
+        return state.empty_value() if is_nothing else value
 
     return jax.tree.map(of, state.value)
 

@@ -60,8 +60,8 @@ class _Pose(Metric):
             sides = [fill_masked(x, weights, 0.0) for x in sides]
         pairs = [_relative(x[..., one, :, :], x[..., other, :, :]) for x in sides]
         values, is_defined = self._values(*pairs)
-        # A weight of one camera counts for its pairs.
-        both = to_float32(weights[..., one]) * to_float32(weights[..., other])
+        # So that the weight of a scene is that of its pairs.
+        both = jnp.sqrt(to_float32(weights[..., one]) * weights[..., other])
         return AverageState.from_values(values, jnp.where(is_defined, both, 0.0))
 
     def _values(self, preds: Any, targets: Any) -> tuple[jax.Array, jax.Array]:
@@ -76,7 +76,7 @@ class PoseRotationError(_Pose):
       preds: path of poses `[*b, n, 4, 4]`, `n` cameras per scene.
       targets: path of poses, same shape.
       mask: path of bools or non-negative numbers `[*b, n]`, or fewer axes: which
-        cameras count; the weight of a pair is the product.
+        cameras count; the weight of a pair is the geometric mean of both.
       on_empty: the value if no pair counts: "nan", "zero", or "raise".
     """
 

@@ -92,7 +92,7 @@ class Ndcg(_Ranking):
       scores: path of real numbers `[*b, n]`, higher for earlier; a NaN comes last.
       relevance: path of numbers of 0 and more `[*b, n]`.
       mask: path of bools or non-negative numbers: `[*b]` drops or weighs queries, and
-        `[*b, n]` drops items.
+        `[*b, n]` drops items; then a query weighs as much as the most of its items.
       k: how many items are looked at; None: all.
       no_relevant: what a query counts none of whose items is relevant: "skip":
         nowhere; "zero": as 0.
@@ -232,7 +232,8 @@ def _ranking_of(scores: Any, relevance: Any, mask: Any | None) -> Ranking:
         if mask.shape[-1] == 1:
             weights = jnp.broadcast_to(to_float32(mask[..., 0]), shape[:-1])
         else:
-            weights = to_float32(jnp.any(is_item, axis=-1))
+            weights = jnp.max(to_float32(mask), axis=-1, initial=0.0)
+            weights = jnp.broadcast_to(weights, shape[:-1])
     limits = jnp.finfo(scores.dtype)
     scores = jnp.where(jnp.isnan(scores), limits.min, scores)
     scores = jnp.where(is_item, jnp.clip(scores, limits.min, limits.max), -jnp.inf)

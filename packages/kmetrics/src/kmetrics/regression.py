@@ -169,7 +169,7 @@ class RootMeanSquaredError(_Regression):
         if self.mode == "average_all" or squares.ndim < 2:
             values = squares
         else:
-            values = squares.reshape(len(squares), -1).sum(axis=1)
+            values = squares.sum(axis=tuple(range(1, squares.ndim)))
             if mask is not None:
                 mask = _per_example(jnp.asarray(mask))
         if self.mode == "per_sample_sqrt":

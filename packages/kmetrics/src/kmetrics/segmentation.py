@@ -13,7 +13,7 @@ import numpy as np
 import kontext
 from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
-from kmetrics._class_inputs import example_weights
+from kmetrics._class_inputs import example_weights, wide_integers
 from kmetrics._fields import sum_field
 from kmetrics._label_propagation import propagate
 from kmetrics._metric import Metric, OnEmpty
@@ -162,7 +162,7 @@ class PanopticQuality(Metric):
         """The state of one batch."""
         batch = jnp.shape(pred_classes)[:-2]
         maps = [
-            jnp.asarray(x).reshape(-1, np.prod(jnp.shape(x)[-2:], dtype=int))
+            wide_integers(x).reshape(-1, np.prod(jnp.shape(x)[-2:], dtype=int))
             for x in (pred_classes, pred_instances, target_classes, target_instances)
         ]
         *sums, count = self._match_all(*maps)
@@ -305,7 +305,7 @@ class SegmentationJaccard(Metric):
         mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
     ) -> Any:
         """The state of one batch."""
-        targets = jnp.asarray(targets)
+        targets = wide_integers(targets)
         batch, video = targets.shape[:-3], targets.shape[-3:]
         features = to_float32(features)
         known = (targets >= 1) & (targets <= self.num_objects)

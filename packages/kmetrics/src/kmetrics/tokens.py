@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 import kontext
 from kmetrics._auto import AutoState
+from kmetrics._class_inputs import example_weights
 from kmetrics._fields import sum_field
 from kmetrics._masks import masked_sums
 from kmetrics._metric import Metric, OnEmpty
@@ -60,8 +61,8 @@ class BitsPerByte(Metric):
       logits: path of real numbers `[*b, t, n]`, of a softmax over the vocabulary.
       labels: path of the tokens, integers `[*b, t]`.
       num_bytes: path of the length of each text in bytes (UTF-8), integers `[*b]`.
-      mask: path of bools `[*b]`, or `[*b, t]`; a text counts its bytes if one of its
-        tokens counts.
+      mask: path of bools or non-negative numbers `[*b]`, or `[*b, t]`; the bytes of a
+        text count as much as that of its tokens which counts most.
       ignore_index: a token that does not count, such as -1.
       on_empty: the value without any byte: "nan", "zero", or "raise".
     """
@@ -89,8 +90,12 @@ class BitsPerByte(Metric):
         """The state of one batch."""
         loss = LogLoss(ignore_index=self.ignore_index)
         state = loss.get_state(logits=logits, labels=labels, mask=mask)
-        texts = None if mask is None else jnp.asarray(mask) != 0
-        if texts is not None and texts.ndim > jnp.ndim(num_bytes):
-            texts = jnp.any(texts, axis=-1)
+        labels = jnp.asarray(labels)
+        tokens = example_weights(mask, labels.shape)
+        if self.ignore_index is not None:
+            ignored = labels == self.ignore_index
+            tokens = jnp.where(ignored, jnp.zeros_like(tokens), tokens)
+        is_bool = tokens.dtype == jnp.bool_
+        texts = tokens.any(axis=-1) if is_bool else tokens.max(axis=-1, initial=0)
         total, _ = masked_sums(num_bytes, texts)
         return BitsPerByteState(nats=state.total, num_bytes=total)

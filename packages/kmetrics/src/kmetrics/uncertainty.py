@@ -25,6 +25,9 @@ from kmetrics._student import t_quantile
 
 __all__ = ["Bootstrap", "WithCi"]
 
+# How far a mean of 0 and 1 may be off.
+_ROUNDING = 1e-6
+
 
 @state
 class BootstrapState(ReplicatedState):
@@ -178,12 +181,22 @@ class IntervalState(State):
         return self.replace(average=self.average.merge(other.average), _parent=parent)
 
     def compute(self) -> dict[str, float]:
-        """The share, and the ends of its interval; NaN if nothing counts."""
+        """The share, and the ends of its interval; NaN if nothing counts.
+
+        Raises:
+          ValueError: it is no share.
+        """
         count = float(self.average.count.numpy())
         value = self.average.compute()
         if count == 0:
             return {"value": value, "lo": math.nan, "hi": math.nan}
         level, method = self.parent.level, self.parent.method
+        if not -_ROUNDING <= value <= 1 + _ROUNDING and not math.isnan(value):
+            raise ValueError(
+                f"WithCi: method={method!r} needs a metric that averages 0 and 1\n"
+                f"  {type(self.parent.metric).__name__} has the mean {value:g}\n"
+                'use Std and method="t", or Bootstrap'
+            )
         lo, hi = _INTERVALS[method](value, count, level)
         return {"value": value, "lo": lo, "hi": hi}
 
@@ -235,7 +248,7 @@ class WithCi(Metric):
       level: the probability that the interval covers the true value, in (0, 1).
 
     Raises:
-      ValueError: an option is not known.
+      ValueError: an option is not known; at `compute`: the mean is not in [0, 1].
       TypeError: at the first use: `metric` makes states of another kind.
     """
 
@@ -293,7 +306,8 @@ class WithCi(Metric):
     def _with_interval(self, inner: Any) -> Any:
         if self.method == "t" and isinstance(inner, MomentsState):
             return MeanIntervalState(moments=inner).with_parent(self)
-        if self.method != "t" and isinstance(inner, AverageState):
+        is_mean = getattr(type(inner), "compute", None) is AverageState.compute
+        if self.method != "t" and is_mean:
             return IntervalState(average=inner).with_parent(self)
         wanted = (
             "whose states are MomentsState, such as Std"

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 import kontext
+from kmetrics._class_inputs import wide_integers
 from kmetrics._loss import Loss
 from kmetrics._numerics import is_traced, to_float32
 from kmetrics.losses._products import weigh
@@ -294,7 +295,7 @@ def _z_term(z_loss: float, logits: jax.Array) -> Any:
 
 
 def _as_column(labels: Any, rank: int) -> jax.Array:
-    labels = jnp.asarray(labels)
+    labels = wide_integers(labels)
     return labels[..., None] if labels.ndim == rank - 1 else labels
 
 

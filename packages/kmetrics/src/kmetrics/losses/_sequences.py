@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 import kontext
+from kmetrics._class_inputs import wide_integers
 from kmetrics._loss import Loss
 from kmetrics._numerics import is_traced, to_float32
 from ktyping import Array, Bool, Float, Int, Real, typechecked
@@ -35,7 +36,7 @@ class CTC(Loss):
       logit_mask: path of bools or 0 and 1 `[*b, t]`: which frames count.
       label_mask: path of bools or 0 and 1 `[*b, l]`: which labels count; what does not
         is at the end.
-      blank: the class of the blank.
+      blank: the class of the blank, in [0, n).
       zero_infinity: whether labels that the frames are too few for have the value 0.
     """
 
@@ -45,6 +46,11 @@ class CTC(Loss):
     label_mask: kontext.Key | None = None
     blank: int = 0
     zero_infinity: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.blank < 0:
+            raise ValueError(f"CTC: blank must be 0 or more\n  got {self.blank}")
 
     @typechecked
     def get_values(
@@ -56,9 +62,15 @@ class CTC(Loss):
         mask: Any = None,
     ) -> Float[Array, "*b 1"]:
         """`[*b, 1]`, one value per sequence."""
-        log_probs = jax.nn.log_softmax(to_float32(logits))
-        labels = jnp.asarray(labels)
-        frames = _all_or(logit_mask, log_probs.shape[:-1])
+        logits, labels = to_float32(logits), wide_integers(labels)
+        if self.blank >= logits.shape[-1]:
+            raise ValueError(
+                "CTC: the blank is no class\n"
+                f"  got blank={self.blank}, expected 0 to {logits.shape[-1] - 1}"
+            )
+        frames = _all_or(logit_mask, logits.shape[:-1])
+        # Before the softmax, whose gradient would see a NaN in the padding.
+        log_probs = jax.nn.log_softmax(jnp.where(frames[..., None], logits, 0.0))
         counts = _all_or(label_mask, labels.shape)
         is_label = (labels >= 0) & (labels < log_probs.shape[-1])
         is_label = (is_label & (labels != self.blank)) | ~counts
