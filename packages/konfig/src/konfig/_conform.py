@@ -12,6 +12,7 @@ from typing import Any
 
 from konfig._const import Const
 from konfig._errors import ConfigTypeError, short
+from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Lazy
 from konfig._signature import Parameters, parameters_of, returns
 from konfig._target import loaded
@@ -36,7 +37,10 @@ def mismatch(value: Any, annotation: Any) -> str | None:
       value: A stored value with references read.
       annotation: What the parameter is declared as.
     """
-    if annotation is None or annotation is Any or isinstance(value, Lazy):
+    if isinstance(value, Placeholder) and value.value is not UNSET:
+        value = value.value
+    unknown = isinstance(value, (Lazy, Placeholder))
+    if annotation is None or annotation is Any or unknown:
         return None
     members = union_members(annotation)
     if members is not None:
@@ -99,7 +103,7 @@ def _container(value: Any, annotation: Any, origin: Any, args: Any) -> str | Non
             return error.expected
         return None
     if origin is dict:
-        return None if isinstance(value, (Mapping, Const)) else describe(annotation)
+        return _mapping(value, annotation, args)
     if isinstance(value, Const):
         return None
     if not isinstance(value, (list, tuple)):
@@ -113,6 +117,18 @@ def _container(value: Any, annotation: Any, origin: Any, args: Any) -> str | Non
         if args and len(args) != len(items):
             return f"a tuple of {len(args)} items"
     if any(mismatch(item, kind) for item, kind in zip(items, each, strict=False)):
+        return describe_all(annotation)
+    return None
+
+
+def _mapping(value: Any, annotation: Any, args: Any) -> str | None:
+    if isinstance(value, Const):
+        return None
+    if not isinstance(value, Mapping):
+        return describe(annotation)
+    fields = value._konfig_fields if isinstance(value, Node) else value
+    pairs = fields.items() if len(args) == 2 else ()
+    if any(mismatch(k, args[0]) or mismatch(v, args[1]) for k, v in pairs):
         return describe_all(annotation)
     return None
 
