@@ -4,8 +4,8 @@
 
 Each wheel goes by path into a fresh environment, with its declared dependencies (at
 the locked versions) and pytest and hypothesis; its own tests are run there from a
-copy, and its console scripts are called. The packages that need nothing are tested
-on Python 3.13 too, where there is one, without the slow tests.
+copy, without the slow ones, which the workspace runs, and its console scripts are
+called. Packages that need nothing are tested on Python 3.13 too, where there is one.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ TEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis")
 # Tests that belong to the workspace: they need the siblings or the examples.
 WORKSPACE_TESTS = ("integration",)
 PYTEST = ("-q", "-rs", "-n", "2", "--dist=loadfile", "-p", "no:cacheprovider")
+FAST = ("-m", "not slow")
 IMPORT_MODE = "--import-mode=importlib"
 
 
@@ -40,15 +41,11 @@ def main(names: list[str]) -> None:
             check(name, base, constraints, sys.executable)
             newer = newest_python("3.13")
             if newer and not declared(name).get("dependencies"):
-                check(name, base, constraints, newer, "-m", "not slow")
+                check(name, base, constraints, newer)
 
 
 def check(
-    name: str,
-    base: pathlib.Path,
-    constraints: pathlib.Path,
-    python: str,
-    *selection: str,
+    name: str, base: pathlib.Path, constraints: pathlib.Path, python: str
 ) -> None:
     began = time.monotonic()
     place = base / f"{name}-{pathlib.Path(python).resolve().parts[-3]}"
@@ -70,7 +67,7 @@ def check(
         ignore=shutil.ignore_patterns(*WORKSPACE_TESTS, "__pycache__"),
     )
     write_pytest_settings(place)
-    tested = (own_python, "-I", "-m", "pytest", *PYTEST, IMPORT_MODE, *selection)
+    tested = (own_python, "-I", "-m", "pytest", *PYTEST, *FAST, IMPORT_MODE)
     run(*tested, "tests", cwd=place)
     seconds = time.monotonic() - began
     print(f"-- {wheel.name} alone on {place.name}: {seconds:.0f} s", flush=True)
