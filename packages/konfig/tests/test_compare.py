@@ -316,3 +316,12 @@ def test_a_difference_that_occurs_twice_is_found_twice():
     b.x = konfig.ref_fn(dict, b.ref.n, key=2)
     a["y"], b["y"] = a._konfig_fields["x"], b._konfig_fields["x"]
     assert [entry.path for entry in konfig.diff(a, b)] == ["x", "y"]
+
+
+def test_a_declared_field_becomes_a_value_of_any_type():
+    a = ConfigDict(x=konfig.required(float), y=konfig.placeholder(int), z={})
+    a.y, a.z.w = 3, konfig.placeholder(str)
+    b = ConfigDict(x=10**30, y="text", z={"w": (1,)})
+    changes = konfig.diff(a, b)
+    assert konfig.same(konfig.apply(a, changes), b)
+    assert "y:del" in changes.as_overrides()

@@ -58,10 +58,18 @@ class Entry:
 class Diff:
     """The differences in the order of the second config; false when there are none."""
 
-    __slots__ = ("_moved", "_new", "entries")
+    __slots__ = ("_declared", "_moved", "_new", "entries")
 
-    def __init__(self, entries: Iterable[Entry], new: Any, moved: Iterable[Parts] = ()):
+    def __init__(
+        self,
+        entries: Iterable[Entry],
+        new: Any,
+        moved: Iterable[Parts] = (),
+        declared: Iterable[str] = (),
+    ):
         self.entries = tuple(entries)
+        # Fields that were declared with a type before, and are plain values now.
+        self._declared = frozenset(declared)
         self._new = new
         # Where no paths lead from the old to the new: lists in which items have moved.
         self._moved = tuple(moved)
@@ -100,7 +108,9 @@ class Diff:
             if not lists or not _below(parse(entry.path), lists)
         ]
         removed = [entry for entry in kept if entry.kind == "removed"]
-        texts = [self._override(entry) for entry in kept if entry.kind != "removed"]
+        # A declaration would hold the new value against its type.
+        texts = [f"{e.path}:del" for e in kept if e.path in self._declared]
+        texts += [self._override(entry) for entry in kept if entry.kind != "removed"]
         # No override moves an item: such a list is written as a whole.
         for parts in lists:
             value = encode_part(get_path(self._new, parts), self._new)
@@ -114,9 +124,10 @@ class Diff:
             owner = format_path(parse(entry.path)[:-1])
             if isinstance(get_path(self._new, owner), (list, tuple)):
                 return f"{owner}+=json::[{encode_part(value, self._new)}]"
-        if entry.kind == "changed" and type(value) in (bool, int):
+        plain = entry.kind == "changed" and entry.path not in self._declared
+        if plain and type(value) in (bool, int):
             return f"{entry.path}={value}"
-        if entry.kind == "changed" and isinstance(value, str):
+        if plain and isinstance(value, str):
             return f"{entry.path}=str::{value}"
         return f"{entry.path}:=json::{encode_part(value, self._new)}"
 
@@ -158,7 +169,7 @@ def diff(a: Any, b: Any, *, ignore: str | Iterable[str] = ()) -> Diff:
         search.compare(a, b, (), None)
     except RecursionError:
         raise unending(a) from None
-    return Diff(search.entries, b, search.moved)
+    return Diff(search.entries, b, search.moved, search.declared)
 
 
 def apply(cfg: Any, changes: Diff) -> Any:
@@ -177,6 +188,7 @@ class _Search:
     def __init__(self, a: Any, b: Any, ignore: list[Parts]):
         self.entries: list[Entry] = []
         self.moved: list[Parts] = []
+        self.declared: list[str] = []
         self._comparison = Comparison(a, b)
         self._ignore = ignore
         self._seen: set[tuple[int, int]] = set()
@@ -184,6 +196,10 @@ class _Search:
     def compare(self, old: Any, new: Any, parts: Parts, origin: str | None) -> None:
         if self._ignore and parts and covers(self._ignore, parts):
             return
+        if isinstance(old, Placeholder) and not isinstance(new, Placeholder):
+            named = parts and isinstance(parts[-1], str) and not parts[-1].isdecimal()
+            if new is not _MISSING and named:
+                self.declared.append(format_path(parts))
         old, new = _set_value(old), _set_value(new)
         if old is _MISSING or new is _MISSING:
             kind = "added" if old is _MISSING else "removed"
