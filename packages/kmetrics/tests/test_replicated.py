@@ -210,3 +210,23 @@ def test_an_example_of_weight_2_counts_as_two():
     got = twice_and_once(metric, None, preds=turned, targets=poses)
     # By hand: of the six pairs, the first three twice, four are off by 90 degrees.
     assert got == (pytest.approx(40, rel=1e-6), pytest.approx(40, rel=1e-6))
+
+
+def test_ids_that_are_no_integers_of_the_examples_are_refused():
+    values = np.ones(4, np.float32)
+    for ids in (np.full(4, 0.5), np.zeros((4, 3), int), np.array(1)):
+        with pytest.raises(ValueError, match="Grouped: by must be integers"):
+            Grouped(metric=Mean(), groups=2)(values=values, by=ids)
+        with pytest.raises(ValueError, match="Bootstrap: ids must be integers"):
+            Bootstrap(metric=Mean(), n=2)(values=values, ids=ids)
+    is_odd = np.array([[False], [True], [False], [True]])
+    got = Grouped(metric=Mean(), groups=2)(values=np.arange(4.0), by=is_odd)
+    assert (got["0"], got["1"]) == (1.0, 2.0)
+
+
+def test_a_bootstrap_of_several_results_is_refused():
+    state = Bootstrap(metric=kmetrics.Quantiles(), n=2).get_state(
+        values=np.ones(4, np.float32), ids=np.arange(4)
+    )
+    with pytest.raises(TypeError, match="one number\n  Quantiles computes 3 results"):
+        state.compute()

@@ -71,6 +71,23 @@ def _size(states: Any) -> int | None:
     return len(leaves[0]) if leaves else None
 
 
+def example_ids(what: str, ids: Any) -> jax.Array:
+    """Integers `[b]` or `[b, 1]` as `[b]`; bools are 0 and 1.
+
+    Raises:
+      ValueError: they are something else; `what` names them.
+    """
+    ids = jnp.asarray(ids)
+    is_whole = ids.dtype == jnp.bool_ or jnp.issubdtype(ids.dtype, jnp.integer)
+    if not is_whole or ids.ndim == 0 or any(size != 1 for size in ids.shape[1:]):
+        raise ValueError(
+            f"{what} must be integers, one per example\n"
+            f"  got {ids.dtype} {list(ids.shape)}, expected [b] or [b, 1]"
+        )
+    ids = ids.reshape(ids.shape[0])
+    return ids.astype(jnp.int32) if ids.dtype == jnp.bool_ else ids
+
+
 def empty_replicas(metric: Metric, n: int) -> Any:
     """The states of no data, `n` side by side."""
     return jax.tree.map(

@@ -11,7 +11,12 @@ import jax.numpy as jnp
 import kontext
 from kmetrics._metric import Metric
 from kmetrics._register import state
-from kmetrics._replicated import ReplicatedState, empty_replicas, replicated
+from kmetrics._replicated import (
+    ReplicatedState,
+    empty_replicas,
+    example_ids,
+    replicated,
+)
 
 __all__ = ["Grouped"]
 
@@ -88,6 +93,9 @@ class Grouped(Metric):
           by: integers `[b]` or `[b, 1]`.
           mask: which examples count, as for the metric.
           **inputs: the inputs of the metric.
+
+        Raises:
+          ValueError: `by` is not one integer per example.
         """
         states = replicated(
             self.metric,
@@ -119,9 +127,7 @@ class Grouped(Metric):
 
     def _masks(self, by: Any) -> Any:
         """Which examples belong where, bool `[len(names), b]`."""
-        by = jnp.asarray(by)
-        if by.ndim > 1:
-            by = by.reshape(by.shape[0])
+        by = example_ids("Grouped: by", by)
         count = len(self._group_names)
         rows = [by[None] == jnp.arange(count)[:, None]]
         if self.other is not None:

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 import statistics
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 import jax
@@ -19,7 +19,12 @@ from kmetrics._loss_state import LossState
 from kmetrics._metric import Metric
 from kmetrics._moments import MomentsState
 from kmetrics._register import state
-from kmetrics._replicated import ReplicatedState, empty_replicas, replicated
+from kmetrics._replicated import (
+    ReplicatedState,
+    empty_replicas,
+    example_ids,
+    replicated,
+)
 from kmetrics._state import State
 from kmetrics._student import t_quantile
 
@@ -37,6 +42,9 @@ class BootstrapState(ReplicatedState):
         """The value, the ends of the interval, and the standard deviation.
 
         Replicates without a value, because no example was drawn, are left out.
+
+        Raises:
+          TypeError: the value of the metric is not one number.
         """
         level = getattr(self.parent, "ci", 0.95)
         value, *drawn = map(_value_or_nan, self.each())
@@ -52,7 +60,16 @@ def _value_or_nan(state: Any) -> float:
     """The value; NaN for a loss without examples, which itself says 0."""
     if isinstance(state, LossState) and state.count.numpy() == 0:
         return math.nan
-    return float(state.compute())
+    value = state.compute()
+    if isinstance(value, Mapping) or np.ndim(value):
+        name = type(state if state.parent is None else state.parent).__name__
+        what = f"{len(value)} results" if isinstance(value, Mapping) else "an array"
+        raise TypeError(
+            "Bootstrap needs a metric whose value is one number\n"
+            f"  {name} computes {what}\n"
+            "choose an average, or another method, that gives one"
+        )
+    return float(value)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -110,6 +127,9 @@ class Bootstrap(Metric):
           ids: integers `[b]` or `[b, 1]`.
           mask: which examples count, as for the metric.
           **inputs: the inputs of the metric.
+
+        Raises:
+          ValueError: `ids` are not one integer per example.
         """
         states = replicated(
             self.metric,
@@ -141,9 +161,7 @@ class Bootstrap(Metric):
 
     def _times(self, ids: Any) -> jax.Array:
         """How often each example counts, float32 `[n + 1, b]`; row 0: once."""
-        ids = jnp.asarray(ids)
-        if ids.ndim > 1:
-            ids = ids.reshape(ids.shape[0])
+        ids = example_ids("Bootstrap: ids", ids)
         times = poisson_weights(self.seed, ids, self.n)
         return jnp.concatenate([jnp.ones((1, *ids.shape), jnp.float32), times])
 
