@@ -121,7 +121,16 @@ def test_wrong_options_and_sizes_are_refused():
         Ndcg(gain="log")
     with pytest.raises(ValueError, match="no_relevant='one' is not known"):
         MapAtK(no_relevant="one")
-    with pytest.raises(ValueError, match=r"Ndcg: a relevance is negative\n.* -1"):
+    with pytest.raises(
+        ValueError, match=r"Ndcg: a relevance is negative, or NaN\n.* -1"
+    ):
         Ndcg()(scores=SCORES, relevance=-(RELEVANCE > 1).astype(np.float32))
     with pytest.raises(TypeError, match="relevance"):
         Ndcg()(scores=SCORES, relevance=RELEVANCE[:, :3])
+
+
+def test_a_relevance_that_is_no_number_is_refused_where_it_counts():
+    inputs = {"scores": np.float32([[1, 2]]), "relevance": np.float32([[np.nan, 1]])}
+    with pytest.raises(ValueError, match="negative, or NaN\n  got nan"):
+        Ndcg()(**inputs)
+    assert Ndcg()(**inputs, mask=np.array([[False, True]])) == 1.0

@@ -66,7 +66,7 @@ class _Ranking(Metric):
         """The state of one batch.
 
         Raises:
-          ValueError: a relevance is negative (not seen under jit).
+          ValueError: a relevance is negative, or NaN (not seen under jit).
         """
         _check_relevance(type(self).__name__, relevance, mask)
         values, weights = _values_of(self, scores, relevance, mask)
@@ -265,11 +265,12 @@ def _check_relevance(name: str, relevance: Any, mask: Any | None) -> None:
     if is_traced((relevance, mask)):
         return
     relevance = np.asarray(relevance)
-    negative = relevance < 0
+    # A NaN is not 0 or more either.
+    negative = ~(relevance >= 0)
     if mask is not None:
         negative &= np.asarray(align_left(mask, relevance.shape)) != 0
     if negative.any():
         raise ValueError(
-            f"{name}: a relevance is negative\n  the smallest is "
-            f"{relevance[negative].min():g}\nuse 0 for what is not relevant"
+            f"{name}: a relevance is negative, or NaN\n"
+            f"  got {relevance[negative][0]:g}\nuse 0 for what is not relevant"
         )
