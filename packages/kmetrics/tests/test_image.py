@@ -32,6 +32,13 @@ def test_uint8_images_with_their_range():
     assert ssim == pytest.approx(0.98151, abs=1e-3)
 
 
+@pytest.mark.parametrize("metric", [Psnr(), Ssim(), PsnrWithResize()])
+def test_uint8_images_are_refused_without_their_range(metric):
+    x = np.zeros((1, 16, 16, 3), np.uint8)
+    with pytest.raises(ValueError, match=r"holds uint8, but in_vrange is \(0, 1\)"):
+        metric(preds=x, targets=x)
+
+
 @pytest.mark.spec("kmetrics-54")
 def test_an_image_smaller_than_the_window_is_refused_with_the_sizes():
     small = np.ones((1, 16, 8, 3), np.float32)

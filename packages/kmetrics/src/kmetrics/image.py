@@ -49,14 +49,19 @@ class _ImagePair(Metric):
         mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
     ) -> Any:
         """The state of one batch; `mask` selects images, `[*b]` or `[*b, 1]`."""
-        preds, targets = (self._pixels(x) for x in (preds, targets))
+        preds, targets = self._pixels("preds", preds), self._pixels("targets", targets)
         batch = preds.shape[:-3]
         weights = None if mask is None else example_weights(mask, batch)
         if weights is not None:
             preds, targets = (fill_masked(x, weights, 0.0) for x in (preds, targets))
         return AverageState.from_values(_per_image(self, preds, targets), weights)
 
-    def _pixels(self, images: Any) -> jax.Array:
+    def _pixels(self, key: str, images: Any) -> jax.Array:
+        if jnp.issubdtype(images.dtype, jnp.integer) and self.in_vrange == (0, 1):
+            raise ValueError(
+                f"{type(self).__name__}: {key} holds {images.dtype}, but in_vrange is "
+                "(0, 1)\nset in_vrange=(0, 255) for images of 8 bits, or hand in floats"
+            )
         images = to_float32(images)
         return jnp.clip(images, *self.in_vrange) if self.clip else images
 
@@ -86,7 +91,8 @@ class Psnr(_ImagePair):
       max_db: the value of equal images, and the most that an image can get.
 
     Raises:
-      ValueError: `in_vrange` does not ascend.
+      ValueError: `in_vrange` does not ascend; at the first use: it is (0, 1), and the
+        images are integers.
     """
 
     higher_is_better = True
@@ -150,7 +156,7 @@ class Ssim(_ImagePair):
 
     Raises:
       ValueError: an option is out of range; at the first use: an image is smaller than
-        the window.
+        the window, or `in_vrange` is (0, 1) and the images are integers.
     """
 
     higher_is_better = True
