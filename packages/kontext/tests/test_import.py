@@ -18,27 +18,27 @@ def run(code: str) -> dict:
 
 
 MEASURED = """
-import json, sys, time
-before = set(sys.modules)
-start = time.process_time()
+import json, sys
+before, calls = set(sys.modules), 0
+def tally(frame, event, arg):
+    global calls
+    calls += event in ("call", "c_call")
+sys.setprofile(tally)
 import kontext
 {more}
-spent = time.process_time() - start
+sys.setprofile(None)
 new = sorted(set(sys.modules) - before)
-start = time.process_time()
-import dataclasses
-beside = time.process_time() - start
-print(json.dumps({{"spent": spent, "new": new, "beside": beside}}))
+print(json.dumps({{"calls": calls, "new": new}}))
 """
 EVERY_NAME = "for name in kontext.__all__: getattr(kontext, name)"
 
 
 @pytest.mark.slow
 def test_import_loads_nothing_else_and_costs_little():
-    runs = [run(MEASURED.format(more="")) for _ in range(3)]
-    assert runs[0]["new"] == ["kontext"]
-    # A small module of the standard library, imported in the same process.
-    assert any(r["spent"] < r["beside"] for r in runs)
+    found = run(MEASURED.format(more=""))
+    assert found["new"] == ["kontext"]
+    # `import dataclasses`, a small module of Python, makes 18,000 calls.
+    assert found["calls"] < 600
 
 
 @pytest.mark.slow

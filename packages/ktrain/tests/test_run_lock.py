@@ -47,13 +47,15 @@ def _end(process):
 
 @pytest.mark.spec("core-85", "io-77")
 @pytest.mark.slow
-def test_a_second_trainer_fails_at_once_and_names_the_first(tmp_path):
+def test_a_second_trainer_fails_at_once_and_names_the_first(tmp_path, monkeypatch):
+    def wait(seconds):
+        raise AssertionError(f"waited for {seconds} s")
+
     owner = _hold(tmp_path)
+    monkeypatch.setattr(time, "sleep", wait)
     try:
-        begin = time.monotonic()
         with pytest.raises(errors.WorkdirLockedError) as caught:
             run.WorkdirLock(tmp_path).acquire()
-        assert time.monotonic() - begin < 1
     finally:
         _end(owner)
     message = str(caught.value)
@@ -84,7 +86,7 @@ def test_the_file_tells_who_holds_it_and_goes_with_the_release(tmp_path):
         owner = json.loads(lock.path.read_text())
         assert owner["host"] == socket.gethostname()
         assert owner["pid"] == os.getpid()
-        assert abs(owner["started"] - time.time()) < 5
+        assert abs(owner["started"] - time.time()) < 120
         assert set(owner) == {"host", "pid", "boot_id", "started", "command"}
     assert not lock.path.exists()
     lock.release()
@@ -170,10 +172,10 @@ def test_the_owner_gives_signs_of_life(tmp_path, monkeypatch):
     monkeypatch.setattr("ktrain.run._lock.HEARTBEAT_S", 0.01)
     with run.WorkdirLock(tmp_path) as lock:
         os.utime(lock.path, (1, 1))
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 60
         while lock.path.stat().st_mtime == 1 and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert time.time() - lock.path.stat().st_mtime < 5
+        assert time.time() - lock.path.stat().st_mtime < 120
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
@@ -209,7 +211,7 @@ def test_racing_processes_are_never_inside_together(tmp_path):
     for racer in racers:
         racer.stdin.write("go\n")
         racer.stdin.flush()
-    errors_of = [racer.communicate(timeout=60)[1] for racer in racers]
+    errors_of = [racer.communicate(timeout=300)[1] for racer in racers]
     assert [racer.returncode for racer in racers] == [0, 0, 0], errors_of
     assert not (tmp_path / ".lock").exists()
 
@@ -262,6 +264,6 @@ def test_the_file_is_removed_at_the_end_of_the_process(tmp_path, ending):
         "import sys; from ktrain import run\n"
         f"run.WorkdirLock(sys.argv[1]).acquire()\n{ending}\n"
     )
-    _start(code, tmp_path).communicate(timeout=30)
+    _start(code, tmp_path).communicate(timeout=300)
     assert tmp_path.is_dir()
     assert not (tmp_path / ".lock").exists()

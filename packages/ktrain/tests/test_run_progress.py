@@ -59,7 +59,7 @@ def _on_terminal(*, stdout_too, mode="auto", **env):
     process = _run(mode, stdout=stdout, stderr=theirs, **env)
     os.close(theirs)
     shown = _read_terminal(ours)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=300)
     assert process.returncode == 0, shown
     return shown, (out or b"").decode()
 
@@ -106,7 +106,7 @@ def test_lines_go_to_the_file_and_the_bar_to_the_terminal():
 @pytest.mark.case("133")
 def test_a_pipe_gets_plain_lines_of_key_value_pairs():
     process = _run(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    out, err = (data.decode() for data in process.communicate(timeout=30))
+    out, err = (data.decode() for data in process.communicate(timeout=300))
     assert process.returncode == 0, err
     assert out == "eval/test  step=200  acc=0.5\nafter the run\n"
     assert "\x1b" not in err
@@ -140,7 +140,7 @@ def test_a_dumb_terminal_gets_plain_lines():
 @pytest.mark.slow
 def test_a_bar_that_is_asked_for_is_drawn_without_a_terminal():
     process = _run("bar", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 0
     assert b"\x1b[" in err and b"300/300" in err
 
@@ -238,13 +238,20 @@ def test_bad_fields_are_refused(fields, message):
         run.Progress(**fields)
 
 
-def test_an_update_costs_microseconds():
+def test_an_update_between_two_lines_does_nearly_nothing():
     progress = run.Progress(mode="lines", interval_s=3600).start(10**6)
     progress.update(0)
-    begin = time.thread_time()
-    for step in range(20_000):
-        progress.update(step)
-    cost = (time.thread_time() - begin) / 20_000
+    calls = 0
+
+    def tally(frame, event, arg):
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(tally)
+    try:
+        for step in range(1000):
+            progress.update(step)
+    finally:
+        sys.setprofile(None)
     progress.close()
-    # Half a microsecond is usual; a test machine may be busy.
-    assert cost < 2e-5
+    assert calls < 6 * 1000

@@ -1,7 +1,7 @@
 """Which shapes a spec allows, and what it says about the names in it."""
 
 import itertools
-import time
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -172,18 +172,26 @@ def test_limits_bind_their_name():
 @pytest.mark.spec("ktyping-96")
 def test_too_many_readings_are_refused_quickly():
     spec = parse("*a *b *c *d *e *f")
-    start = time.process_time()
-    with pytest.raises(AmbiguityLimitError, match=r"\*a \*b"):
-        match_shape(spec, tuple(range(14)), (EMPTY,), "x")
-    assert time.process_time() - start < 0.05
+    calls = 0
+
+    def tally(frame, event, arg):
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(tally)
+    try:
+        with pytest.raises(AmbiguityLimitError, match=r"\*a \*b"):
+            match_shape(spec, tuple(range(14)), (EMPTY,), "x")
+    finally:
+        sys.setprofile(None)
+    assert calls < 1_000
 
 
-def test_a_long_search_without_a_result_is_bounded():
+def test_a_long_search_without_a_result_is_given_up():
+    # A search without a bound would not end in this test's lifetime.
     spec = parse("*a *b *c *d *e *f *g *h *a *b *c *d *e *f *g *h z z")
-    start = time.process_time()
     with pytest.raises(AmbiguityLimitError):
         match_shape(spec, tuple(range(40)), (EMPTY,), "x")
-    assert time.process_time() - start < 2
 
 
 TERMS = ["a", "b", "*r", "+r", "_", "...", "#a", "*#r", "a+1", "2*b", "a*b", "b//2"]
