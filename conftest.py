@@ -1,10 +1,11 @@
-"""What all tests share: the code blocks of Markdown pages, and compiled programs."""
+"""What all tests share: code blocks of Markdown pages, properties, compiled programs."""
 
 import atexit
 import os
 import shutil
 import tempfile
 
+from hypothesis import settings
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 
@@ -13,6 +14,11 @@ pytest_collect_file = Sybil(
     patterns=["*.md"],
     excludes=["CHANGELOG.md", "CONTRIBUTING.md"],
 ).pytest()
+
+# An example may take as long as a busy machine needs. With CI set in the environment
+# hypothesis draws the same examples each time: a change fails for what it changed.
+settings.register_profile("workspace", settings.default, deadline=None)
+settings.load_profile("workspace")
 
 
 def share_compiled_programs() -> None:
