@@ -229,7 +229,7 @@ def test_types_are_checked_at_the_line_where_that_is_asked_for(monkeypatch):
     node = Typed(3)
     with pytest.raises(konfig.ConfigTypeError, match="expects float") as error:
         node.rate = "fast"
-    assert error.value.path == "cfg.rate"
+    assert error.value.path == ".rate"
     assert node == Typed(3)
     assert konfig.proxy(Model)("three").hidden == "three"
 

@@ -16,13 +16,23 @@ from konfig._errors import (
 )
 from konfig._keys import count_positional, is_call, is_index
 from konfig._node import ConfigDict
-from konfig._paths import DEEP, Parts, format_path, matches, parse
+from konfig._paths import DEEP, Parts, format_below, format_path, matches, parse
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
 from konfig._ref_eval import reader
-from konfig._tree import TARGET, Node, is_container, stored_items, unending, where
+from konfig._tree import (
+    TARGET,
+    Node,
+    field_key,
+    is_container,
+    path_items,
+    stored_items,
+    unending,
+    where,
+)
 
 _MISSING: Any = object()
+_NOT_THERE = (ConfigKeyError, ConfigIndexError)
 
 
 def get_path(cfg: Any, path: str | Parts, default: Any = _MISSING) -> Any:
@@ -42,10 +52,10 @@ def get_path(cfg: Any, path: str | Parts, default: Any = _MISSING) -> Any:
     for index, key in enumerate(parts):
         try:
             at = child(at, key)
-        except (ConfigKeyError, ConfigIndexError) as error:
-            if default is not _MISSING:
+        except KonfigError as error:
+            if default is not _MISSING and isinstance(error, _NOT_THERE):
                 return default
-            error.path = format_path(parts[: index + 1], "cfg")
+            error.path, error.owner = format_path(parts[: index + 1], "cfg"), None
             raise
     return at
 
@@ -57,7 +67,7 @@ def set_path(cfg: Any, path: str | Parts, value: Any) -> None:
       ConfigKeyError: When a parent is not there.
       ConfigTypeError: When the value cannot stand in a config.
     """
-    change(cfg, parse(path) if isinstance(path, str) else path, _setter(value))
+    _change_at(cfg, path, lambda container, key: assign(container, key, value))
 
 
 def del_path(cfg: Any, path: str | Parts) -> None:
@@ -66,7 +76,20 @@ def del_path(cfg: Any, path: str | Parts) -> None:
     Raises:
       ConfigKeyError: When it is not there.
     """
-    change(cfg, parse(path) if isinstance(path, str) else path, delete)
+    _change_at(cfg, path, delete)
+
+
+def _change_at(cfg: Any, path: str | Parts, act: Callable[[Any, Any], Any]) -> None:
+    """Changes the last container of a path; errors name the whole path."""
+    parts = parse(path) if isinstance(path, str) else path
+    get_path(cfg, parts[:-1])
+    try:
+        change(cfg, parts, act)
+    except KonfigError as error:
+        below = error.path if error.owner else format_below(parts[-1:])
+        error.path = f"{format_path(parts[:-1], 'cfg')}{below}"
+        error.owner = None
+        raise
 
 
 def glob_paths(cfg: Any, pattern: str | Parts) -> list[Parts]:
@@ -81,7 +104,7 @@ def glob_paths(cfg: Any, pattern: str | Parts) -> list[Parts]:
         too_far = DEEP not in pattern and len(parts) >= len(pattern)
         if too_far or not is_container(value) or id(value) in open_:
             return
-        for key, item in stored_items(value):
+        for key, item in path_items(value):
             look(item, (*parts, key), (*open_, id(value)))
 
     try:
@@ -137,7 +160,7 @@ def origin(cfg: Any, path: str | Parts = "") -> str | None:
     owner = get_path(cfg, parts[:-1])
     found = child(owner, parts[-1])
     if isinstance(owner, Node):
-        return where(owner, node_key(owner, parts[-1]))
+        return where(owner, field_key(owner, parts[-1]))
     return where(found) if isinstance(found, Node) else None
 
 
@@ -149,19 +172,11 @@ def child(container: Any, key: Any) -> Any:
       ConfigIndexError: When the index is out of range.
     """
     if isinstance(container, ConfigDict):
-        return container[node_key(container, key)]
+        return container[field_key(container, key)]
     if isinstance(container, (list, tuple)):
         _check_index(container, key)
         return container[key]
     raise ConfigKeyError(f"{short(container)} has no fields, so no {key!r}")
-
-
-def node_key(node: Any, key: Any) -> Any:
-    """A position as written in a path may be the text key of a plain mapping."""
-    fields = node._konfig_fields
-    if is_index(key) and key not in fields and str(key) in fields:
-        return str(key)
-    return key
 
 
 def change(
@@ -184,7 +199,7 @@ def change(
     if not rest:
         return act(container, key)
     if create and isinstance(container, ConfigDict):
-        if node_key(container, key) not in container._konfig_fields:
+        if field_key(container, key) not in container._konfig_fields:
             assign(container, key, {})
     below = child(container, key)
     after = change(below, rest, act, create)
@@ -196,14 +211,17 @@ def assign(container: Any, key: Any, value: Any) -> Any:
     if isinstance(container, tuple):
         _check_index(container, key)
         items = list(container)
-        items[key] = _convert.convert(value)
+        try:
+            items[key] = _convert.convert(value)
+        except ConfigTypeError as error:
+            raise _convert.below(error, key, "the tuple") from None
         return tuple(items)
     if isinstance(container, list):
         _check_index(container, key)
     elif not isinstance(container, ConfigDict):
         raise ConfigTypeError(f"{short(container)} has no fields, so no {key!r}")
     else:
-        key = node_key(container, key)
+        key = field_key(container, key)
     container[key] = value
     return container
 
@@ -221,10 +239,6 @@ def delete(container: Any, key: Any) -> Any:
         raise ConfigKeyError(f"{short(container)} has no fields, so no {key!r}")
     del container[key]
     return container
-
-
-def _setter(value: Any) -> Callable[[Any, Any], Any]:
-    return lambda container, key: assign(container, key, value)
 
 
 def _check_index(items: Any, key: Any) -> None:
@@ -249,7 +263,7 @@ def _flatten(value: Any, parts: Parts, flat: dict[str, Any], read: Any) -> None:
         is_container(item) or isinstance(item, Lazy) for _, item in stored_items(value)
     )
     if (isinstance(value, Node) and len(value._konfig_fields)) or nested:
-        for key, item in stored_items(value):
+        for key, item in path_items(value):
             _flatten(item, (*parts, key), flat, read)
         return
     flat[format_path(parts)] = _leaf(value)

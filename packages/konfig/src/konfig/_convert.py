@@ -14,7 +14,7 @@ from typing import Any
 
 from konfig._const import Const
 from konfig._errors import ConfigTypeError, short
-from konfig._paths import format_path
+from konfig._paths import format_below, format_path
 
 ATOMS: frozenset[type] = frozenset(
     (type(None), bool, int, float, complex, str, bytes, EllipsisType, Const)
@@ -28,10 +28,19 @@ _TABLE: dict[type, Callable[[Any], Any]] = {}
 _FALLBACKS: list[tuple[Callable[[Any], bool], Callable[[Any], Any]]] = []
 
 
-def below(error: ConfigTypeError, key: Any) -> ConfigTypeError:
-    """Adds the key under which a refused value was to be stored."""
+def below(
+    error: ConfigTypeError, key: Any, owner: str | None = None
+) -> ConfigTypeError:
+    """Adds the key under which a refused value was to be stored.
+
+    Args:
+      error: The refusal.
+      key: The key.
+      owner: What gets the value; None stands for a config that is being made.
+    """
     error.steps = (key, *error.steps)
-    error.path = format_path(error.steps, "cfg")
+    error.owner = owner
+    error.path = format_below(error.steps) if owner else format_path(error.steps, "cfg")
     return error
 
 

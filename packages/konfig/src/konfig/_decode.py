@@ -11,7 +11,7 @@ from typing import Any
 from konfig._const import check_qualname, make_const
 from konfig._convert import convert
 from konfig._encode import VERSION
-from konfig._errors import ConfigValueError, KonfigError, short
+from konfig._errors import ConfigTypeError, ConfigValueError, KonfigError, short
 from konfig._keys import RESERVED
 from konfig._list import ConfigList
 from konfig._node import ConfigDict
@@ -23,6 +23,7 @@ from konfig._tree import (
     TARGET,
     TRUSTED,
     Node,
+    field_key,
     is_container,
     mark,
     new_list,
@@ -75,7 +76,10 @@ def decode(
     except RecursionError:
         raise too_deep() from None
     except KonfigError as error:
-        error.path = error.path or format_path(reversed(decoder.way_out), "cfg")
+        # A refused value may lie inside of an object among the data.
+        steps = error.steps if isinstance(error, ConfigTypeError) else ()
+        error.path = format_path((*reversed(decoder.way_out), *steps), "cfg")
+        error.owner = None
         error.origin = error.origin or origin
         raise
     except (TypeError, ValueError, AttributeError, KeyError) as error:
@@ -255,9 +259,11 @@ class _Decoder:
         for ref, parts in self._refs:
             anchor = root
             for key in parts:
-                stored = anchor._konfig_fields if isinstance(anchor, Node) else anchor
                 try:
-                    anchor = stored[key]
+                    if isinstance(anchor, Node):
+                        anchor = anchor._konfig_fields[field_key(anchor, key)]
+                    else:
+                        anchor = anchor[key]
                 except (KeyError, IndexError, TypeError):
                     text = format_path(parts, "cfg")
                     raise ConfigValueError(f"{text} is not there for {ref!r}") from None

@@ -17,7 +17,7 @@ from konfig._overrides import apply_overrides
 from konfig._paths import Parts, covers, format_path, parse
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Lazy
-from konfig._tree import TARGET, Node, unending, where
+from konfig._tree import TARGET, Node, path_key, unending, where
 
 _MISSING = object()
 
@@ -231,7 +231,8 @@ class _Search:
         for key in keys:
             if key != TARGET:
                 found = before.get(key, _MISSING), after.get(key, _MISSING)
-                self.compare(*found, (*parts, key), where(new, key))
+                below = (*parts, path_key(new, key))
+                self.compare(*found, below, where(new, key))
 
     def _items(self, old: Any, new: Any, parts: Parts, origin: str | None) -> None:
         pairs = aligned(old, new) if parts else None

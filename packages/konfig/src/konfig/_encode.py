@@ -18,8 +18,8 @@ from konfig._tree import (
     ORIGIN,
     Node,
     node_paths,
+    path_items,
     places_of,
-    stored_items,
     unending,
     walk,
 )
@@ -266,7 +266,7 @@ class _Encoder:
     def _path_of(self, wanted: Any) -> str | None:
         """Where a stored value lies, itself or inside an expression."""
         for parts, value in walk(self._root):
-            for key, item in stored_items(value):
+            for key, item in path_items(value):
                 if item is wanted or _holds(item, wanted):
                     return format_path((*parts, key), "cfg")
         return None

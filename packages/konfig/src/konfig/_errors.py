@@ -10,7 +10,9 @@ class KonfigError(Exception):
     """Base of every error that konfig raises by itself.
 
     Attributes:
-      path: Where in the config the fault is (`"cfg.model.hidden"`), or None.
+      path: Where the fault is, or None: `"cfg.model.hidden"`, from the config that was
+        handed over, or `".hidden"`, from a part that does not know what it stands in.
+      owner: What a path without `cfg` begins at (`"the call of optax:adam"`), or None.
       hint: What to do about it, or None.
       origin: Where the faulty part was written (`"configs/vit.py:41 in get_config"`),
         or None.
@@ -27,13 +29,15 @@ class KonfigError(Exception):
         super().__init__(message)
         self.message = message
         self.path = path
+        self.owner: str | None = None
         self.hint = hint
         self.origin = origin
 
     def __str__(self) -> str:
         lines = [self.message]
         if self.path is not None:
-            lines.append(f"  at:      {self.path}")
+            of = f" of {self.owner}" if self.owner else ""
+            lines.append(f"  at:      {self.path}{of}")
         if self.origin:
             lines.append(f"  created: {self.origin}")
         if self.hint:

@@ -20,9 +20,11 @@ from konfig._signature import parameters_of
 from konfig._tree import TARGET, Node, target_of, where
 
 
-def describe(node: Node) -> str:
-    """`"the call of optax:adam"` or `"the mapping"`."""
-    target = target_of(node)
+def describe(owner: Any) -> str:
+    """`"the call of optax:adam"`, `"the mapping"` or `"the list"`."""
+    if not isinstance(owner, Node):
+        return "the list"
+    target = target_of(owner)
     return f"the call of {target}" if target else "the mapping"
 
 

@@ -12,7 +12,7 @@ from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
 from konfig._ref_eval import reader
 from konfig._repr import code_of, name_of
-from konfig._tree import TARGET, Node, stored_items, where
+from konfig._tree import TARGET, Node, path_key, stored_items, where
 
 _MOST_ROWS = 2000
 _OPEN_DEPTH = 2
@@ -90,7 +90,8 @@ class _Writer:
         title = f' title="{escape(origin)}"' if origin else ""
         name = key if isinstance(key, str) else repr(key)
         label = f'<span class="konfig-key"{title}>{escape(name)}:</span>'
-        return f"<li>{label} {self.tree(item, (*parts, key), depth + 1)}</li>"
+        below = (*parts, path_key(owner, key))
+        return f"<li>{label} {self.tree(item, below, depth + 1)}</li>"
 
     def _head(self, value: Any, count: int) -> str:
         if not isinstance(value, Node):

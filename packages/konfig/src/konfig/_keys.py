@@ -42,12 +42,6 @@ def is_position(key: Any) -> bool:
     return isinstance(key, str) and key.isdecimal()
 
 
-def written_key(container: Any, key: Any) -> Any:
-    """A stored key as a path writes it: positions of a call are numbers."""
-    call = isinstance(container, Node) and is_call(container)
-    return int(key) if call and is_position(key) else key
-
-
 def raw_key(key: Any, value: Any, call: bool) -> Any:
     """The stored key for a key of a raw mapping.
 

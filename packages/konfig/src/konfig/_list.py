@@ -7,7 +7,6 @@ from typing import Any
 
 from konfig import _compare, _convert, _copy
 from konfig._errors import ConfigTypeError, LockedError, short
-from konfig._paths import format_path
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
 from konfig._ref_eval import read, tell
@@ -57,7 +56,7 @@ class ConfigList(Items):
             if isinstance(declared, Placeholder) and not isinstance(value, Placeholder):
                 value = declared.filled(value)
         except ConfigTypeError as error:
-            raise _convert.below(error, index) from None
+            raise _convert.below(error, index, "the list") from None
         super().__setitem__(index, value)
 
     def __delitem__(self, index: Any) -> None:
@@ -197,7 +196,7 @@ class ConfigList(Items):
         try:
             return read(stored)
         except Exception as error:
-            tell(error, stored, format_path([index], "cfg"), self, index)
+            tell(error, stored, self, index)
             raise
 
     def _check_lock(self) -> None:
@@ -216,7 +215,7 @@ def _converted(items: Iterable[Any], first: int = 0) -> list[Any]:
         try:
             result.append(_convert.convert(item))
         except ConfigTypeError as error:
-            raise _convert.below(error, index) from None
+            raise _convert.below(error, index, "the list") from None
     return result
 
 

@@ -26,7 +26,7 @@ from konfig._keys import (
     writable_key,
 )
 from konfig._origin import capture
-from konfig._paths import format_path
+from konfig._paths import format_below
 from konfig._placeholder import Placeholder
 from konfig._plain import to_plain
 from konfig._raw import fill
@@ -42,6 +42,7 @@ from konfig._tree import (
     set_flag,
     setup,
     too_deep,
+    where,
 )
 
 _DEFERRED = (Ref, Expr, Placeholder)
@@ -159,7 +160,8 @@ class ConfigDict(Node, MutableMapping):
             if self._konfig_flags & TYPED:
                 check_argument(self, key, value)
         except ConfigTypeError as error:
-            raise _convert.below(error, key) from None
+            error.origin = error.origin or where(self)
+            raise _convert.below(error, key, _faults.describe(self)) from None
         except RecursionError:
             raise too_deep() from None
         if key == TARGET:
@@ -321,7 +323,12 @@ def new_call(
     if args:
         positions = {str(index): value for index, value in enumerate(args)}
         fields = {TARGET: qualname, **positions, **kwargs}
-    _convert.convert_in_place(fields, fields.items())
+    try:
+        _convert.convert_in_place(fields, fields.items())
+    except ConfigTypeError as error:
+        error.owner = f"the call of {qualname}"
+        error.path = format_below(error.steps)
+        raise
     return new_node(ConfigDict, fields, flags, capture(2))
 
 
@@ -340,7 +347,7 @@ def _read_field(node: Node, key: Any, stored: Any) -> Any:
     try:
         return read(stored)
     except Exception as error:
-        tell(error, stored, format_path([key], "cfg"), node, key)
+        tell(error, stored, node, key)
         raise
 
 

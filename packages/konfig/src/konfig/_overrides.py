@@ -29,7 +29,7 @@ from konfig._paths import ANY, DEEP, Parts, format_path, scan
 from konfig._placeholder import Placeholder
 from konfig._pyexpr import parse_call, parse_ref
 from konfig._signature import parameters_of
-from konfig._tree import TARGET, TRUSTED, Node, mark, set_flag, target_of
+from konfig._tree import TARGET, TRUSTED, Node, field_key, mark, set_flag, target_of
 from konfig._types import Mismatch
 from konfig._undo import undone_on_error
 
@@ -184,7 +184,7 @@ class _Change:
         if op == ":del":
             return _access.delete(container, key)
         if isinstance(container, Node):
-            key = _access.node_key(container, key)
+            key = field_key(container, key)
             if op != ":=":
                 self._check_declared(container, key)
         elif not isinstance(container, (list, tuple)):

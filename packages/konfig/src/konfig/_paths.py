@@ -129,12 +129,17 @@ def _fault(text: str, at: int, expected: str) -> ConfigValueError:
 
 def format_path(parts: Iterable[Any], root: str = "") -> str:
     """The text of a path: `parse(format_path(parts)) == parts`."""
-    text = root
+    below = format_below(parts)
+    return root + below if root else below.removeprefix(".")
+
+
+def format_below(parts: Iterable[Any]) -> str:
+    """The text of a path behind what it begins at: `.layers[0]`."""
+    text = ""
     for part in parts:
-        if isinstance(part, _Wildcard) or (
-            isinstance(part, str) and part.isidentifier()
-        ):
-            text += f".{part}" if text else str(part)
+        named = isinstance(part, str) and part.isidentifier()
+        if named or isinstance(part, _Wildcard):
+            text += f".{part}"
         else:
             text += f"[{part!r}]"
     return text

@@ -17,7 +17,7 @@ from konfig._proxy import Proxy, qualname_of
 from konfig._ref_eval import reader
 from konfig._signature import parameters_of
 from konfig._target import canonical_name
-from konfig._tree import TARGET, Node, walk
+from konfig._tree import TARGET, Node, field_key, walk
 
 
 def select(cfg: Any, pattern: str = "**", *, target: Any = None) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _grown(value: Any, above: Parts) -> Any:
 def _stored(cfg: Any, parts: Parts) -> Any:
     for key in parts:
         if isinstance(cfg, Node):
-            cfg = cfg._konfig_fields[key]
+            cfg = cfg._konfig_fields[field_key(cfg, key)]
         else:
             kind: Any = list if isinstance(cfg, list) else tuple
             cfg = kind.__getitem__(cfg, key)

@@ -18,12 +18,12 @@ from konfig._errors import (
     listed,
     short,
 )
-from konfig._faults import names_of
-from konfig._paths import Parts, format_path
+from konfig._faults import describe, names_of
+from konfig._paths import Parts, format_below, format_path
 from konfig._placeholder import Placeholder
 from konfig._ref import BINARY, COMPARE, NAMED, UNARY, Lazy, Ref, follows_field
 from konfig._target import load
-from konfig._tree import Node, stored_items, walk, where
+from konfig._tree import Node, field_key, path_items, path_key, walk, where
 
 Steps = Generator[Any, Any, Any]
 
@@ -75,7 +75,11 @@ class Evaluation:
                     found, pending = done.value, None
                     self._memo[id(lazy)] = found
                     continue
-                found, pending = self._begin(need)
+                try:
+                    found, pending = self._begin(need)
+                except RequiredValueError as error:
+                    what = f"{error.message}: {lazy!r} reads it"
+                    raise RequiredValueError(what) from None
             return found
         finally:
             for lazy, _ in stack:  # an error left them unfinished
@@ -103,7 +107,7 @@ class Evaluation:
         for index, key in enumerate(path):
             try:
                 if isinstance(at, Node):
-                    stored = at._konfig_fields[_node_key(at, key)]
+                    stored = at._konfig_fields[field_key(at, key)]
                 elif isinstance(at, list):
                     stored = list.__getitem__(at, key)
                 elif isinstance(key, str):
@@ -212,40 +216,51 @@ def reader(root: Any = None) -> Callable[[Any], Any]:
         except Exception as error:
             owner, parts = _place_of(stored, root)
             if parts:
-                tell(error, stored, format_path(parts, "cfg"), owner, parts[-1])
+                tell(error, stored, owner, parts[-1], format_path(parts, "cfg"))
             raise
 
     return read_known
 
 
-def tell(error: Exception, stored: Any, path: str, owner: Any, key: Any) -> None:
+def tell(
+    error: Exception, stored: Any, owner: Any, key: Any, path: str | None = None
+) -> None:
     """Adds to an error the field that was read.
 
     Args:
       error: What reading raised.
       stored: What the field holds.
-      path: Where it is.
       owner: The node or list it is in.
-      key: Its key there.
+      key: Its key there, as stored or as a path writes it.
+      path: Where it is, as far as more than the owner is known.
     """
-    place = where(owner, key) if isinstance(owner, Node) else None
+    node = isinstance(owner, Node)
+    place = where(owner, field_key(owner, key)) if node else None
     if not isinstance(error, KonfigError):
         # Of a function or operator: the same error, with the field it was read for.
-        error.add_note(f"konfig: while reading {path}: {stored!r}")
+        field = path or f"{_below(owner, key)} of {describe(owner)}"
+        error.add_note(f"konfig: while reading {field}: {stored!r}")
         if place:
             error.add_note(f"  created: {place}")
     elif error.path is None:
-        error.path = path
+        error.path = path or _below(owner, key)
+        error.owner = None if path else describe(owner)
         error.origin = error.origin or place
         if isinstance(error, RequiredValueError):
-            error.hint = f"set it, or give --{path}=…"
+            itself = path and isinstance(stored, Placeholder)
+            flag = f", or give --{path}=…" if itself else " before it is read"
+            error.hint = f"set it{flag}"
+
+
+def _below(owner: Any, key: Any) -> str:
+    return format_below([path_key(owner, key)])
 
 
 def _place_of(wanted: Any, root: Any) -> tuple[Any, Parts]:
     """The container of a stored value below a root, and its path there."""
     try:
         for parts, owner in walk(root):
-            for key, item in stored_items(owner):
+            for key, item in path_items(owner):
                 if item is wanted:
                     return owner, (*parts, key)
     except ConfigCycleError:  # the fault of another call
@@ -257,16 +272,8 @@ def _load_function(const: Const) -> Any:
     return load(const.__const__)
 
 
-def _node_key(node: Node, key: Any) -> Any:
-    """`cfg.ref.call[0]` means the positional argument `'0'`."""
-    fields = node._konfig_fields
-    if isinstance(key, int) and key not in fields and str(key) in fields:
-        return str(key)
-    return key
-
-
 def _broken(ref: Any, at: Any, index: int, key: Any) -> RefError:
-    done = format_path(ref.__konfig_path__[:index], "cfg")
+    done = format_path(ref.__konfig_path__[:index], "cfg.ref")
     if isinstance(at, Node):
         names = names_of(at)
         return RefError(

@@ -12,7 +12,7 @@ from konfig._copy import deepcopy, shallow
 from konfig._decode import decode
 from konfig._errors import ConfigTypeError, short
 from konfig._frozen import FrozenDict
-from konfig._keys import is_position, written_key
+from konfig._keys import is_position
 from konfig._lock import lock
 from konfig._paths import format_path
 from konfig._placeholder import Placeholder
@@ -29,7 +29,7 @@ from konfig._signature import (
 )
 from konfig._target import load
 from konfig._trace import explain, pruned
-from konfig._tree import TARGET, TRUSTED, Node, cycle, unending, walk
+from konfig._tree import TARGET, TRUSTED, Node, cycle, path_key, unending, walk
 
 
 def resolve(
@@ -150,14 +150,14 @@ class _Resolver:
             return self.build(self._root)
         except _Circle as circle:
             way = list(reversed(self._way_out))
-            path = tuple([written_key(*step) for step in way])
+            path = tuple([path_key(*step) for step in way])
             first = next(i for i, step in enumerate(way) if step[0] is circle.node)
             raise cycle(path, path[:first]) from None
         except Exception as error:
             told = self._error is error and self._culprit is not None
             if isinstance(error, RecursionError) and not told:
                 raise unending(self._root) from None
-            keys = [written_key(*step) for step in reversed(self._way_out)]
+            keys = [path_key(*step) for step in reversed(self._way_out)]
             explain(error, format_path(keys, "cfg"), self._culprit)
             raise
         finally:

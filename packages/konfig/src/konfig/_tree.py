@@ -133,6 +133,30 @@ def stored_items(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from enumerate(value)
 
 
+def path_items(value: Any) -> Iterator[tuple[Any, Any]]:
+    """What `stored_items` gives, with the keys as a path writes them.
+
+    Positions of a call are numbers there, as those of a list: `cfg.model[0]`.
+    """
+    for key, item in stored_items(value):
+        yield path_key(value, key), item
+
+
+def path_key(container: Any, key: Any) -> Any:
+    """A stored key as a path writes it."""
+    if type(key) is not str or not key.isdecimal() or not isinstance(container, Node):
+        return key
+    position = TARGET in container._konfig_fields and len(key) < 10
+    return int(key) if position and str(int(key)) == key else key
+
+
+def field_key(node: Node, key: Any) -> Any:
+    """The stored key for a key of a path; a number may be the text key of a mapping."""
+    fields = node._konfig_fields
+    number = isinstance(key, int) and not isinstance(key, bool)
+    return str(key) if number and key not in fields and str(key) in fields else key
+
+
 def walk(root: Any) -> Iterator[tuple[Parts, Any]]:
     """Every stored value below the root with its path, shared parts once.
 
@@ -159,7 +183,7 @@ def walk(root: Any) -> Iterator[tuple[Parts, Any]]:
         seen.add(id(value))
         open_[id(value)] = parts
         stack.append((parts, value, True))
-        below = [((*parts, key), item, False) for key, item in stored_items(value)]
+        below = [((*parts, key), item, False) for key, item in path_items(value)]
         stack.extend(reversed(below))
 
 

@@ -29,8 +29,11 @@ from konfig._tree import (
     TARGET,
     TRUSTED,
     Node,
+    field_key,
     is_container,
     node_paths,
+    path_items,
+    path_key,
     stored_items,
     walk,
     where,
@@ -117,7 +120,7 @@ class _Check:
         for length in range(len(parts) - 1, -1, -1):
             owner = self._owners.get(parts[:length])
             if owner is not None:
-                return where(owner, parts[length])
+                return where(owner, field_key(owner, parts[length]))
         return None
 
     def _fault(self, parts: Parts, kind: str, error: KonfigError) -> None:
@@ -179,7 +182,7 @@ class _Check:
             expected = mismatch(value, annotation)
             if expected is not None:
                 message = f"expected {expected} for {name!r}, got {short(value)}"
-                self.enter((*parts, key), "type", level, message)
+                self.enter((*parts, path_key(node, key)), "type", level, message)
 
     # Names
 
@@ -246,7 +249,7 @@ class _Check:
         uses: dict[int, list[Parts]] = {}
         for parts, value in walk(self._root):
             if is_container(value):
-                for key, item in stored_items(value):
+                for key, item in path_items(value):
                     if isinstance(item, Node):
                         uses.setdefault(id(item), []).append((*parts, key))
         for places in uses.values():

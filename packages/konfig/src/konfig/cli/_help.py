@@ -9,13 +9,12 @@ from typing import Any
 
 from konfig._conform import declared
 from konfig._errors import KonfigError, short
-from konfig._keys import written_key
 from konfig._paths import Parts, format_path
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
 from konfig._ref_eval import read
 from konfig._signature import docs_of, parameters_of
-from konfig._tree import TARGET, Node, stored_items, walk, where
+from konfig._tree import TARGET, Node, field_key, path_items, stored_items, walk, where
 from konfig._types import describe
 
 
@@ -62,9 +61,9 @@ def fields(cfg: Any) -> Iterator[tuple[Parts, Node | None, Any, Any]]:
             continue
         elif parts[:-1] not in owners and not _in_mixed(cfg, parts):
             continue
-        steps = [(owners.get(parts[:at]), key) for at, key in enumerate(parts)]
-        owner, key = steps[-1] if steps else (None, None)
-        yield tuple([written_key(*step) for step in steps]), owner, key, value
+        owner = owners.get(parts[:-1]) if parts else None
+        key = parts[-1] if parts else None
+        yield parts, owner, key if owner is None else field_key(owner, key), value
 
 
 def shown(stored: Any) -> str:
@@ -85,7 +84,7 @@ def _in_mixed(cfg: Any, parts: Parts) -> bool:
     """Whether a scalar stands in a list that holds more than scalars."""
     at = cfg
     for key in parts[:-1]:
-        at = dict(stored_items(at))[key]
+        at = dict(path_items(at))[key]
     return any(_nested(item) for _, item in stored_items(at))
 
 
