@@ -1,4 +1,4 @@
-"""What all tests share: code blocks of Markdown pages, properties, compiled programs."""
+"""What all tests share: blocks of Markdown pages, properties, compiled programs."""
 
 import atexit
 import os
