@@ -84,8 +84,8 @@ class Comparison:
             return False
         return (
             left.__konfig_op__ == right.__konfig_op__
-            and self.equal(left.__konfig_args__, right.__konfig_args__)
-            and self.equal(left.__konfig_kwargs__, right.__konfig_kwargs__)
+            and self._same_items(left.__konfig_args__, right.__konfig_args__)
+            and self._same_fields(left.__konfig_kwargs__, right.__konfig_kwargs__)
         )
 
     def _place(self, ref: Any, side: int) -> Any:

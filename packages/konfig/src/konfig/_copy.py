@@ -87,6 +87,9 @@ class _Copier:
             twin = self._memo[mark] = _twin(value, fields)
             self._waiting.append(fields)
             return twin
+        if isinstance(value, Lazy):
+            twin = self._memo[mark] = self._copy_lazy(value)
+            return twin
         if isinstance(value, Items):
             twin = self._memo[mark] = new_list(type(value), ())
             for item in list.__iter__(value):
@@ -96,10 +99,6 @@ class _Copier:
         return self._copy_value(value)
 
     def _copy_value(self, value: Any) -> Any:
-        if isinstance(value, Lazy):
-            twin = self._copy_lazy(value)
-            self._memo[id(value)] = twin
-            return twin
         if isinstance(value, Placeholder):
             held = UNSET if value.value is UNSET else self.copy(value.value)
             return Placeholder(
@@ -116,9 +115,12 @@ class _Copier:
             twin = Ref(value.__konfig_anchor__, value.__konfig_path__, trusted)
             self._refs.append(twin)
             return twin
-        args = tuple([self.copy(arg) for arg in value.__konfig_args__])
-        named = {key: self.copy(arg) for key, arg in value.__konfig_kwargs__.items()}
-        return Expr(value.__konfig_op__, args, named, trusted)
+        args, named = [], value.__konfig_kwargs__.copy()
+        for arg in value.__konfig_args__:
+            args.append(arg if type(arg) in ATOMS else self.copy(arg))
+        for key, arg in named.items():
+            named[key] = self.copy(arg)
+        return Expr(value.__konfig_op__, tuple(args), named, trusted)
 
     def anchor(self) -> None:
         """Points the copied references into the copy.

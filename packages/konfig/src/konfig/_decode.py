@@ -213,7 +213,8 @@ class _Decoder:
             op, *args = data[tag]
             if op not in OPERATIONS:
                 raise ConfigValueError(f"unknown operation {op!r} in a reference")
-            args = [self.decode(arg) for arg in args]
+            for index, arg in enumerate(args):
+                args[index] = self.decode(arg)
             named = data.get("__kwargs__", {})
             named = {key: self.decode(item) for key, item in named.items()}
             made = Expr(op, tuple(args), named, self._trusted)

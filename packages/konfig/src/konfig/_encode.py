@@ -214,8 +214,9 @@ class _Encoder:
                 out["__anchor__"] = format_path(anchor)
             return out
         self._written[mark] = out
-        args = [self.encode(arg) for arg in lazy.__konfig_args__]
-        out["__expr__"] = [lazy.__konfig_op__, *args]
+        operands = out["__expr__"] = [lazy.__konfig_op__]
+        for arg in lazy.__konfig_args__:
+            operands.append(arg if type(arg) in _NATIVE else self.encode(arg))
         if lazy.__konfig_kwargs__:
             named = lazy.__konfig_kwargs__.items()
             out["__kwargs__"] = {key: self.encode(arg) for key, arg in named}

@@ -123,9 +123,20 @@ class Ref(Lazy):
 
 
 class Expr(Lazy):
-    """An operation on lazy values, with its operands as config values."""
+    """An operation on lazy values, with its operands as config values.
 
-    __slots__ = ("__konfig_args__", "__konfig_kwargs__", "__konfig_op__")
+    Raises:
+      RefError: When operations stand in each other deeper than copies, pickles and
+        JSON can follow below the recursion limit.
+    """
+
+    __slots__ = (
+        "__konfig_args__",
+        "__konfig_depth__",
+        "__konfig_kwargs__",
+        "__konfig_op__",
+    )
+    __konfig_depth__: int
     __konfig_op__: str
     __konfig_args__: tuple[Any, ...]
     __konfig_kwargs__: dict[str, Any]
@@ -140,6 +151,14 @@ class Expr(Lazy):
         convert = _convert.convert
         values = tuple([convert(value) for value in args])
         named = {key: convert(value) for key, value in (kwargs or {}).items()}
+        depth = 1 + max(map(_depth, (*values, *named.values())), default=0)
+        if depth > _DEEPEST:
+            raise RefError(
+                f"a reference of more than {_DEEPEST} operations in each other",
+                hint="give a part of it a field of its own, or use konfig.ref_fn(sum, "
+                "[…]) and the like for many operands",
+            )
+        object.__setattr__(self, "__konfig_depth__", depth)
         object.__setattr__(self, "__konfig_op__", op)
         object.__setattr__(self, "__konfig_args__", values)
         object.__setattr__(self, "__konfig_kwargs__", named)
@@ -152,6 +171,20 @@ class Expr(Lazy):
             self.__konfig_kwargs__,
             self.__konfig_trusted__,
         )
+
+
+# Each level costs copies and JSON three frames of Python's one thousand.
+_DEEPEST = 200
+
+
+def _depth(value: Any, left: int = _DEEPEST) -> int:
+    """How many operations, lists and tuples stand in each other."""
+    if isinstance(value, Expr):
+        return value.__konfig_depth__
+    if not left or not isinstance(value, (list, tuple)):
+        return 0
+    below = [_depth(item, left - 1) for _, item in stored_items(value)]
+    return 1 + max(below, default=0)
 
 
 class LocalFunction:

@@ -272,7 +272,7 @@ def _named(root: Any) -> list[tuple[Any, str]]:
     for value, depth in order:
         if uses[id(value)] > 1 and isinstance(value, (Node, Expr)):
             named.append((value, "shared"))
-        elif depth and depth % _LEVELS == 0 and is_container(value):
+        elif depth and depth % _LEVELS == 0 and not isinstance(value, Placeholder):
             named.append((value, "part"))
     return named
 
