@@ -206,6 +206,8 @@ def test_wrong_content_is_refused_with_what_to_give():
         C.replace(best=jnp.ones(3))
     with pytest.raises(TypeError, match="Examples with ids"):
         C.replace(sample=Examples(jnp.ones(3)))
+    with pytest.raises(TypeError, match="must be integers\n  got float32"):
+        C.replace(sample=Examples(jnp.ones(3), ids=jnp.ones(3)))
     with pytest.raises(TypeError, match=r"AtStep\(step, value\)"):
         C.replace(last=3.0)
     with pytest.raises(TypeError, match="holds a state"):

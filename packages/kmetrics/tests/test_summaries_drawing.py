@@ -86,8 +86,24 @@ def test_labels_choose_the_colours_of_boxes_and_leave_out_padding():
         metric(images=BLACK, boxes=np.zeros((2, 3, 4)))
     with pytest.raises(ValueError, match=r"labels \[1, 2\], boxes \[1, 3, 4\]"):
         metric(images=BLACK, boxes=boxes, labels=np.array([[1, 2]]))
-    with pytest.raises(ValueError, match="line_width must be 1 or more"):
-        ShowBoxes(line_width=0)
+    for width in (0, 1.5, "2"):
+        with pytest.raises(ValueError, match="line_width must be a whole number of 1"):
+            ShowBoxes(line_width=width)
+
+
+def test_labels_of_boxes_are_integers_of_any_width():
+    boxes = np.float32([[[0, 0, 1, 1]]])
+    wide = ShowBoxes()(images=BLACK, boxes=boxes, labels=np.array([[200]]))
+    narrow = ShowBoxes()(images=BLACK, boxes=boxes, labels=np.uint8([[200]]))
+    assert narrow == wide
+    with pytest.raises(TypeError, match="labels must be integers\n  got float32"):
+        ShowBoxes()(images=BLACK, boxes=boxes, labels=np.float32([[1]]))
+
+
+def test_a_box_far_beyond_the_picture_has_no_side_in_it():
+    far = np.float32([[[-1e30, -1e30, 1e30, 1e30], [-1e30, 0.5, 1e30, 1]]])
+    red = ShowBoxes(palette=[RED])(images=BLACK, boxes=far).pixels[0, :, :, 0] > 0
+    assert red.astype(int).tolist() == [[0, 0, 0, 1, 0, 1]] * 4
 
 
 REGIONS = np.array([[0, 0, 1], [0, 2, 1], [-1, 2, 2]])[None, ..., None]
@@ -133,6 +149,14 @@ def test_segmentations_over_images():
     assert letters(white.pixels[0], legend) == ["rwg", "www", "wbb"]
 
 
+def test_shares_that_are_no_numbers_are_magenta_and_counted():
+    shares = np.float32([[1, 0], [np.nan, 0.5], [0, 1]]).reshape(1, 1, 3, 2)
+    for options in ({}, {"entropy": True}):
+        got = ShowSegmentations(palette=[RED, GREEN], **options)(segmentations=shares)
+        assert got.pixels[0].tolist() == [[[255, 0, 0], [255, 0, 255], [0, 255, 0]]]
+        assert got.num_nan == 1
+
+
 def test_segmentations_that_tell_no_class_are_refused():
     metric = ShowSegmentations()
     with pytest.raises(ValueError, match=r"got int32\[1, 3, 3\]|got int64\[1, 3, 3\]"):
@@ -143,8 +167,9 @@ def test_segmentations_that_tell_no_class_are_refused():
         metric.replace(entropy=True)(segmentations=REGIONS)
     with pytest.raises(ValueError, match=r"images \[2, 4, 6, 3\], segmentations"):
         metric(segmentations=REGIONS, images=BYTES)
-    with pytest.raises(ValueError, match="opacity must be in 0 to 1"):
-        ShowSegmentations(opacity=2)
+    for opacity in (2, "0.5"):
+        with pytest.raises(ValueError, match="opacity must be in 0 to 1"):
+            ShowSegmentations(opacity=opacity)
 
 
 def grid_of(**options):
@@ -200,8 +225,11 @@ def test_a_grid_names_what_is_wrong_with_its_columns():
         ImageGrid(columns={"a": "images"})
     with pytest.raises(ValueError, match="a colour is made of numbers in 0 to 1"):
         grid_of(bg_color=200)
-    with pytest.raises(ValueError, match="zoom must be 1 or more"):
-        grid_of(zoom=0)
+    for zoom in (0, 2.0):
+        with pytest.raises(ValueError, match="zoom must be a whole number of 1 or"):
+            grid_of(zoom=zoom)
+    with pytest.raises(TypeError, match="the name of a column must be a text"):
+        ImageGrid(columns={1: ShowImages()})
     with pytest.raises(TypeError, match="got image\n  columns image, b"):
         grid_of().get_state(image={"images": BYTES})
     with pytest.raises(TypeError, match="the column 'a' computes no Image"):
@@ -230,7 +258,23 @@ def test_a_table_of_confusion_is_read_and_seen():
     plain = many(labels=np.array([24]), pred_labels=np.array([3]))["image"]
     assert plain.pixels.shape == (1, 200, 200, 3)
     with pytest.raises(ValueError, match="2 names, 3 classes"):
-        metric.replace(num_classes=3)(labels=labels, pred_labels=preds)
+        metric.replace(num_classes=3).get_state(labels=labels, pred_labels=preds)
+    for names in ("ab", (1, 2)):
+        with pytest.raises(TypeError, match="class_names must be a tuple of texts"):
+            metric.replace(class_names=names)
+    with pytest.raises(ValueError, match="cmap: a colour is made of numbers"):
+        metric.replace(cmap=None)
+
+
+def test_a_table_of_confusion_keeps_the_weights_of_the_mask():
+    metric = ShowConfusionMatrix(num_classes=2)
+    labels, preds = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
+    mask = np.float32([0.5, 0.25, 2, 1])
+    got = metric(labels=labels, pred_labels=preds, mask=mask)
+    assert got["table"].rows == (("0", 0.75, 2.0), ("1", 0.0, 1.0))
+    # "0.75" is 23 wide; the cell has 3 on each side.
+    drawn = got["image"].pixels[0, 17:25, 32:55, 0]
+    assert np.array_equal(drawn == 255, text_mask("0.75"))
 
 
 def test_letters_are_all_there_and_differ():

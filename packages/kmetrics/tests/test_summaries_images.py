@@ -42,6 +42,11 @@ def test_a_range_cuts_and_stretches():
     flat = np.full((1, 1, 2, 1), 7.0, np.float32)
     assert not to_pixels(flat, "auto", None).pixels.any()
     assert not to_pixels(np.nan * flat, "auto", None).pixels[..., 1].any()
+    # The width of this range is no float32.
+    whole = np.float32([-3e38, 0, 3e38]).reshape(1, 1, 3, 1)
+    for in_vrange in ("auto", (-3e38, 3e38)):
+        got = to_pixels(whole, in_vrange, None).pixels
+        assert got.ravel().tolist() == [0, 128, 255]
 
 
 def test_a_value_that_is_no_number_is_magenta_and_counted():
@@ -106,6 +111,8 @@ def test_a_random_choice_is_fair_and_does_not_depend_on_batches():
     # 25 are expected of each, with a standard deviation of 4.3.
     assert seen.sum() == 200 and seen.min() > 8 and seen.max() < 42
     assert ShowImages(selection="random", seed=1, num_images=2) != metric
+    with pytest.raises(TypeError, match="ShowImages: ids must be integers\n  got"):
+        metric.get_state(images=images, ids=np.arange(8) / 2)
 
 
 def test_the_worst_by_a_loss_by_a_metric_and_by_scores():
@@ -167,8 +174,16 @@ def test_images_are_made_of_other_axes():
         ({"cmap": [[0, 0, 2]]}, "a colour is made of numbers in 0 to 1"),
         ({"cmap": [0.5]}, r"expected colours \[n, 3\]"),
         ({"in_vrange": (1, 0)}, "in_vrange must be"),
+        ({"in_vrange": "01"}, "in_vrange must be"),
+        ({"in_vrange": (0, np.inf)}, "in_vrange must be"),
+        ({"rearrange": 5}, "expected a text"),
+        (
+            {"rearrange": "(a b) -> a b", "rearrange_kwargs": {"a": 0}},
+            "size of a in rearrange_kwargs must be a whole number of 1",
+        ),
+        ({"seed": "a"}, "seed must be a whole number\n"),
         ({"selection": "best"}, 'use "first", "random" or summaries.Worst'),
-        ({"num_images": 0}, "num_images must be a whole number"),
+        ({"num_images": 0}, "num_images must be a whole number of 1 or more"),
     ],
 )
 def test_options_are_checked_at_construction(options, message):
@@ -235,5 +250,6 @@ def test_videos_keep_their_frames():
     assert len(ShowVideos().empty().compute()) == 0
     with pytest.raises(ValueError, match=r"videos must be \[\*b, t, h, w, c\]"):
         ShowVideos()(videos=BYTES[0])
-    with pytest.raises(ValueError, match="fps must be above 0"):
-        ShowVideos(fps=0)
+    for fps in (0, np.inf, "10"):
+        with pytest.raises(ValueError, match="ShowVideos: fps must be above 0"):
+            ShowVideos(fps=fps)

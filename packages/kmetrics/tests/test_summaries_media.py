@@ -52,6 +52,12 @@ def test_a_video_is_an_animated_png():
     ]
     assert [c[:3] for c in controls] == [(0, 2, 2), (1, 2, 2), (3, 2, 2)]
     assert all(c[5] / c[6] == 0.25 for c in controls)
+    for fps in (29.97, 60, 1e-9, 1e9):
+        # Seconds are two numbers of 16 bits: from 15 microseconds to 18 hours.
+        data = read_chunks(summaries.Video(frames, fps).to_png())[2][1]
+        above, below = struct.unpack(">5I2H2B", data)[5:7]
+        want = min(max(1 / fps, 1 / 65535), 65535)
+        assert above / below == pytest.approx(want, rel=1e-9)
     shown = [chunks[3][1], *(data[4:] for name, data in chunks if name == b"fdAT")]
     for frame, data in zip(frames[0], shown, strict=True):
         assert np.array_equal(read_rows(data, 2, 2, 3), frame)
@@ -94,6 +100,29 @@ def test_a_table_and_texts_in_markdown():
     text = summaries.Text(("# one\ntwo", "three"))
     assert text.to_markdown() == "    # one\n    two\n\n---\n\n    three"
     assert len(text) == 2
+    breaks = summaries.Text(["a\r\nb\rc"])
+    assert breaks == summaries.Text(("a\r\nb\rc",))
+    assert breaks.to_markdown() == "    a\n    b\n    c"
+
+
+def test_media_hold_what_they_say():
+    histogram = summaries.Histogram([1, 2], [0, 1, 2], 0.0, 1.0, 1.0, 1.0)
+    assert histogram.counts.dtype == histogram.edges.dtype == np.float64
+    cloud = summaries.PointCloud([[0, 1, 2]])
+    assert cloud.points.dtype == np.float32
+    table = summaries.Table(["a"], [[1]])
+    assert table == summaries.Table(("a",), ((1,),))
+
+
+def test_files_are_made_of_pictures_with_pixels():
+    image = summaries.Image(np.zeros((1, 2, 2, 1), np.uint8))
+    assert image.to_png(-1) == image.to_png()
+    with pytest.raises(IndexError, match="Image: there is no number 1\n  it holds 1"):
+        image.to_png(1)
+    with pytest.raises(ValueError, match=r"without pixels.*\n  got \[0, 2, 1\]"):
+        summaries.Image(image.pixels[:, :0]).to_png()
+    with pytest.raises(ValueError, match=r"without pixels.*\n  got \[0, 2, 2, 1\]"):
+        summaries.Video(image.pixels[None, :0]).to_png()
 
 
 @pytest.mark.parametrize(
@@ -103,7 +132,20 @@ def test_a_table_and_texts_in_markdown():
         (lambda s: s.Image(np.zeros((2, 2, 3), np.uint8)), r"got \[2, 2, 3\]"),
         (lambda s: s.Image(np.zeros((1, 2, 2, 2), np.uint8)), "c 1, 3 or 4"),
         (lambda s: s.Video(np.zeros((1, 1, 2, 2, 3), np.uint8), 0), "fps must be"),
+        (lambda s: s.Video(np.zeros((1, 1, 2, 2, 3), np.uint8), np.inf), "fps must"),
+        (
+            lambda s: s.Image(np.zeros((1, 2, 2, 3), np.uint8), scores=np.ones(2)),
+            r"one number each\n  got \[2\] for 1",
+        ),
         (lambda s: s.Text(("a", 1)), "got int in it"),
+        (lambda s: s.Text("abc"), "texts must be a tuple\n  got str"),
+        (lambda s: s.Table("ab", ((1, 2),)), "columns must be a tuple"),
+        (lambda s: s.Table(("a",), (1,)), "row 0 must be a tuple\n  got int"),
+        (lambda s: s.PointCloud([["a", "b", "c"]]), "points must be numbers"),
+        (
+            lambda s: s.Histogram(["a"], [0, 1], 0, 1, 1, 1),
+            "counts must be numbers",
+        ),
         (lambda s: s.Table(("a",), ((1, 2),)), "row 0 has 2 cells, the table 1"),
         (lambda s: s.PointCloud(np.zeros((3, 2))), r"got \[3, 2\]"),
         (

@@ -43,6 +43,10 @@ def test_texts_on_the_host_are_shown_in_their_order():
     states = kmetrics.Collection({"t": metric}).merge({"t": first}, {"t": second})
     assert states["t"].compute().texts == ("a", "b", "d")
     assert first.finalize().compute() == first.compute()
+    # An array of texts of one width would drop a NUL at the end.
+    assert metric(texts=["a\0", "long"]).texts == ("a\0", "long")
+    with pytest.raises(TypeError, match="expected texts, got list"):
+        metric(texts=["a", ["b"]])
 
 
 def test_texts_that_are_numbers_and_options_that_do_not_fit():
@@ -91,3 +95,7 @@ def test_points_keep_their_colours_and_their_config():
         metric(points=POINTS, colors=POINTS[0])
     with pytest.raises(TypeError, match="colors must be floats in 0 to 1"):
         metric(points=POINTS, colors=POINTS.astype(np.int32))
+    with pytest.raises(TypeError, match="expected real numbers"):
+        metric(points=POINTS.astype(complex))
+    with pytest.raises(TypeError, match="config must be a mapping"):
+        ShowPointCloud(config="small")

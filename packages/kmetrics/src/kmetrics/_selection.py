@@ -145,6 +145,9 @@ class Reservoir(Selection):
     def rank(self, batch: Examples, size: int) -> tuple[jax.Array, Any]:
         if batch.ids is None:
             raise TypeError("reservoir_field needs Examples with ids")
+        kind = jnp.asarray(batch.ids).dtype
+        if not (kind == jnp.bool_ or jnp.issubdtype(kind, jnp.integer)):
+            raise TypeError(f"the ids of examples must be integers\n  got {kind}")
         return draws(self.seed, batch.ids), None
 
 

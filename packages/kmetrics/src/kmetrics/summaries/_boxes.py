@@ -19,6 +19,7 @@ from kmetrics.summaries._colors import (
 from kmetrics.summaries._images import no_image
 from kmetrics.summaries._kept import ChosenBy, KeptState, Show
 from kmetrics.summaries._media import Image
+from kmetrics.summaries._options import check_whole
 from kmetrics.summaries._overlay import draw_box
 from kmetrics.summaries._pixels import (
     ValueRange,
@@ -66,10 +67,7 @@ class ShowBoxes(Show):
         object.__setattr__(self, "palette", palette)
         super().__post_init__()
         check_vrange(self.in_vrange, name)
-        if self.line_width < 1:
-            raise ValueError(
-                f"{name}: line_width must be 1 or more\n  got {self.line_width!r}"
-            )
+        check_whole(self.line_width, f"{name}: line_width", 1)
 
     def get_state(
         self,
@@ -92,14 +90,20 @@ class ShowBoxes(Show):
             )
         items = {"images": images, "boxes": boxes}
         if labels is not None:
-            labels, size = jnp.asarray(labels), boxes.shape[:-1]
-            if labels.shape not in (size, (*size, 1)):
-                raise ValueError(
-                    f"{name}: the labels do not fit the boxes\n"
-                    f"  labels {list(labels.shape)}, boxes {list(boxes.shape)}"
-                )
-            items["labels"] = labels.reshape(size)
+            items["labels"] = self._labels(jnp.asarray(labels), boxes.shape)
         return self.keep(items, batch=batch, chosen_by=ChosenBy(mask, ids, scores))
+
+    def _labels(self, labels: Any, boxes: tuple[int, ...]) -> Any:
+        name, size = type(self).__name__, boxes[:-1]
+        if labels.shape not in (size, (*size, 1)):
+            raise ValueError(
+                f"{name}: the labels do not fit the boxes\n"
+                f"  labels {list(labels.shape)}, boxes {list(boxes)}"
+            )
+        if not (labels.dtype == bool or jnp.issubdtype(labels.dtype, jnp.integer)):
+            raise TypeError(f"{name}: labels must be integers\n  got {labels.dtype}")
+        # In 8 bits the number of colours would wrap.
+        return labels.reshape(size).astype(jnp.int32)
 
     def render(self, selected: Selected) -> Image:
         """The images with the boxes."""

@@ -16,7 +16,7 @@ Colors: TypeAlias = str | tuple[tuple[float, float, float], ...]
 
 MAGENTA = np.array([255, 0, 255], np.uint8)
 
-_MAPS = {
+MAPS = {
     "gray": "000000 ffffff",
     "viridis": "440154 482878 3e4a89 31688e 26828e 1f9e89 35b779 6dcd59 b4de2c fde725",
     "magma": "000004 180f3e 451077 721f81 9f2f7f cd4071 f1605d fd9567 fec98d fcfdbf",
@@ -83,7 +83,7 @@ def frozen_palette(value: Any, where: str) -> Any:
 
 def frozen_cmap(value: Any, where: str) -> Any:
     """As `frozen_colors`, for a map from numbers to colours; None stays."""
-    return None if value is None else frozen_colors(value, where, _MAPS)
+    return None if value is None else frozen_colors(value, where, MAPS)
 
 
 def frozen_color(value: Any, where: str) -> tuple[float, ...]:
@@ -109,7 +109,7 @@ def palette_colors(palette: Colors) -> np.ndarray:
 
 def mapped(values: np.ndarray, cmap: Colors) -> np.ndarray:
     """Values in 0 to 1 as colours `[*values.shape, 3]`, between those of the map."""
-    table = _from_hex(_MAPS[cmap]) if isinstance(cmap, str) else np.array(cmap)
+    table = _from_hex(MAPS[cmap]) if isinstance(cmap, str) else np.array(cmap)
     places = np.linspace(0, 1, len(table))
     channels = [np.interp(values, places, column) for column in table.T]
     return np.stack(channels, axis=-1)

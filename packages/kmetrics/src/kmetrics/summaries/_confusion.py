@@ -10,7 +10,7 @@ import numpy as np
 from kmetrics._register import state
 from kmetrics.confusion import ConfusionMatrix, ConfusionState
 from kmetrics.summaries._canvas import Canvas, write
-from kmetrics.summaries._colors import Colors, frozen_cmap, mapped, to_uint8
+from kmetrics.summaries._colors import MAPS, Colors, frozen_colors, mapped, to_uint8
 from kmetrics.summaries._font import HEIGHT, text_mask
 from kmetrics.summaries._media import Image, Table
 
@@ -44,8 +44,8 @@ class ShowConfusionMatrix(ConfusionMatrix):
       cmap: the colours of the picture, see `ShowImages`.
 
     Raises:
-      ValueError: an option is not known; when the value is computed: there are more or
-        fewer names than classes.
+      TypeError, ValueError: an option is not known; at the first use: there are more
+        or fewer names than classes.
     """
 
     State = ShownConfusionState
@@ -54,9 +54,17 @@ class ShowConfusionMatrix(ConfusionMatrix):
     cmap: Colors = "viridis"
 
     def __post_init__(self) -> None:
-        cmap = frozen_cmap(self.cmap, f"{type(self).__name__}: cmap")
+        name = type(self).__name__
+        cmap = frozen_colors(self.cmap, f"{name}: cmap", MAPS)
         object.__setattr__(self, "cmap", cmap)
         super().__post_init__()
+        names = self.class_names
+        if names is not None and not (
+            isinstance(names, tuple) and all(isinstance(x, str) for x in names)
+        ):
+            raise TypeError(
+                f"{name}: class_names must be a tuple of texts\n  got {names!r}"
+            )
 
     def get_state(
         self,
@@ -66,18 +74,23 @@ class ShowConfusionMatrix(ConfusionMatrix):
         mask: Any = None,
     ) -> Any:
         """The state of one batch; inputs and errors as for `ConfusionMatrix`."""
-        counted = super().get_state(labels, logits, pred_labels, mask)
-        return ShownConfusionState(counts=counted.counts)
+        counts = super().get_state(labels, logits, pred_labels, mask).counts
+        self._check_names(counts.hi.shape[0])
+        return ShownConfusionState(counts=counts)
+
+    def _check_names(self, num_classes: int) -> None:
+        names = self.class_names
+        if names is not None and len(names) != num_classes:
+            raise ValueError(
+                f"{type(self).__name__}: class_names must name each class\n"
+                f"  {len(names)} names, {num_classes} classes"
+            )
 
     def shown(self, table: np.ndarray) -> dict[str, Any]:
         """The table `[n, n]` as `Table` and as `Image`."""
         names = self.class_names or tuple(map(str, range(len(table))))
-        if len(names) != len(table):
-            raise ValueError(
-                f"{type(self).__name__}: class_names must name each class\n"
-                f"  {len(names)} names, {len(table)} classes"
-            )
-        is_count = self.normalize is None
+        # Examples that weigh by a mask leave no whole numbers.
+        is_count = self.normalize is None and bool(np.all(table == np.round(table)))
         cells = [[int(x) if is_count else float(x) for x in row] for row in table]
         rows = tuple((name, *row) for name, row in zip(names, cells, strict=True))
         texts = [[str(x) if is_count else f"{x:.2f}" for x in row] for row in cells]

@@ -19,6 +19,7 @@ from kmetrics.summaries._colors import frozen_color, to_uint8
 from kmetrics.summaries._images import no_image
 from kmetrics.summaries._kept import Show
 from kmetrics.summaries._media import Image
+from kmetrics.summaries._options import check_whole
 from kmetrics.summaries._overlay import over_background
 
 
@@ -62,12 +63,7 @@ class ImageGrid(Metric):
         color = frozen_color(self.bg_color, "ImageGrid: bg_color")
         object.__setattr__(self, "bg_color", color)
         super().__post_init__()
-        if isinstance(self.zoom, bool) or not isinstance(self.zoom, int):
-            raise TypeError(
-                f"ImageGrid: zoom must be a whole number\n  got {self.zoom!r}"
-            )
-        if self.zoom < 1:
-            raise ValueError(f"ImageGrid: zoom must be 1 or more\n  got {self.zoom}")
+        check_whole(self.zoom, "ImageGrid: zoom", 1)
         if not isinstance(self.columns, Mapping) or not self.columns:
             raise ValueError(
                 "ImageGrid: columns must name one column or more, each a summary\n"
@@ -76,6 +72,10 @@ class ImageGrid(Metric):
         if "mask" in self.columns:
             raise ValueError("ImageGrid: a column cannot be called mask")
         for name, column in self.columns.items():
+            if not isinstance(name, str):
+                raise TypeError(
+                    f"ImageGrid: the name of a column must be a text\n  got {name!r}"
+                )
             if not isinstance(column, Metric):
                 raise TypeError(
                     f"ImageGrid: the column {name!r} is no summary\n"

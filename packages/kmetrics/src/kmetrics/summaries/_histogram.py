@@ -21,6 +21,7 @@ from kmetrics._numerics import to_float32
 from kmetrics._register import state
 from kmetrics.summaries._aligned_bins import Aligned, count_aligned
 from kmetrics.summaries._media import Histogram
+from kmetrics.summaries._options import check_whole, is_number
 
 Edges: TypeAlias = Literal["auto", "linear", "log"] | tuple[float, ...]
 
@@ -106,18 +107,14 @@ class HistogramSummary(Metric):
         if isinstance(self.edges, np.ndarray):
             object.__setattr__(self, "edges", tuple(self.edges.tolist()))
         super().__post_init__()
-        if not 2 <= self.num_buckets <= 256:
-            raise ValueError(
-                "HistogramSummary: num_buckets must be in 2 to 256\n"
-                f"  got {self.num_buckets!r}"
-            )
+        check_whole(self.num_buckets, "HistogramSummary: num_buckets", 2, 256)
         if isinstance(self.edges, str):
             self._check_range()
         elif self.in_range is not None:
             raise ValueError("HistogramSummary: give the edges, or in_range, not both")
-        elif len(self.edges) < 2 or not np.all(np.diff(self.edges) > 0):
+        elif not _ascends(self.edges):
             raise ValueError(
-                "HistogramSummary: the edges must be two or more, and ascend\n"
+                "HistogramSummary: the edges must be two numbers or more, and ascend\n"
                 f"  got {str(self.edges)[:60]}"
             )
 
@@ -134,9 +131,9 @@ class HistogramSummary(Metric):
             )
         if self.in_range is None:
             return
-        low, high = self.in_range
         lowest = 0.0 if self.edges == "log" else -math.inf
-        if not lowest < low < high < math.inf:
+        is_pair = _ascends(self.in_range) and len(self.in_range) == 2
+        if not (is_pair and lowest < self.in_range[0] and self.in_range[1] < math.inf):
             raise ValueError(
                 "HistogramSummary: in_range must be (first edge, last edge)"
                 f"{', both above 0' if self.edges == 'log' else ''}\n"
@@ -160,6 +157,12 @@ class HistogramSummary(Metric):
             mask = align_left(mask, values.shape)
         fields = _counted(values, mask, self.fixed_edges, self.num_buckets)
         return HistogramState(**fields)
+
+
+def _ascends(edges: Any) -> bool:
+    """Whether it is a tuple of two or more numbers, each above the one before."""
+    is_row = isinstance(edges, tuple) and all(map(is_number, edges))
+    return is_row and len(edges) > 1 and bool(np.all(np.diff(edges) > 0))
 
 
 @functools.partial(jax.jit, static_argnames=("edges", "size"), inline=True)

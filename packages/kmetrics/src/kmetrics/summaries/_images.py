@@ -70,6 +70,11 @@ class ShowImages(Show):
         object.__setattr__(self, "cmap", cmap)
         super().__post_init__()
         check_vrange(self.in_vrange, name)
+        if not isinstance(self.rearrange_kwargs, Mapping):
+            raise TypeError(
+                f"{name}: rearrange_kwargs must be axes with their sizes\n"
+                f"  got {self.rearrange_kwargs!r}"
+            )
         if self.rearrange is None and self.rearrange_kwargs:
             raise ValueError(f"{name}: rearrange_kwargs needs rearrange")
         if self.rearrange is not None:

@@ -24,6 +24,7 @@ from kmetrics._metric import Metric, own_state
 from kmetrics._register import state
 from kmetrics._selection import Examples, Kept, Reservoir, Selected, Selection, TopK
 from kmetrics._state import ParentRef, State
+from kmetrics.summaries._options import check_whole
 from kmetrics.summaries._worst import Worst
 
 SelectionOption: TypeAlias = Literal["first", "random"] | Worst
@@ -100,7 +101,7 @@ class Show(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        name, num = type(self).__name__, getattr(self, self.limit)
+        name = type(self).__name__
         if not isinstance(self.selection, Worst | str) or (
             isinstance(self.selection, str) and self.selection not in _SELECTIONS
         ):
@@ -108,11 +109,8 @@ class Show(Metric):
                 f"{name}: selection={self.selection!r} is not known\n"
                 'use "first", "random" or summaries.Worst(by=...)'
             )
-        if isinstance(num, bool) or not isinstance(num, int) or num < 1:
-            raise ValueError(
-                f"{name}: {self.limit} must be a whole number of 1 or more\n"
-                f"  got {num!r}"
-            )
+        check_whole(getattr(self, self.limit), f"{name}: {self.limit}", 1)
+        check_whole(self.seed, f"{name}: seed")
 
     @property
     def keeper(self) -> Selection:
@@ -179,20 +177,27 @@ class Show(Metric):
             mask = example_weights(mask, batch).ravel() != 0
         if self.selection == "random" and ids is not None:
             ids = self._each("ids", ids, batch)
+            if not (ids.dtype == jnp.bool_ or jnp.issubdtype(ids.dtype, jnp.integer)):
+                raise TypeError(
+                    f"{type(self).__name__}: ids must be integers\n  got {ids.dtype}"
+                )
         if isinstance(self.selection, Worst):
             scores = self._each("scores", scores, batch)
         return KeptState(kept=_store(ParentRef(self), items, scores, ids, mask))
 
     def _each(self, what: str, values: Any, batch: tuple[int, ...]) -> jax.Array:
         """One number per example, flat."""
-        size = () if values is None else jnp.shape(values)
-        if values is None or size not in (batch, (*batch, 1)):
-            raise ValueError(
-                f"{type(self).__name__}: {what} must be one number per example\n"
-                f"  {what} {'missing' if values is None else list(size)}, examples "
-                f"{list(batch)}"
-            )
-        return jnp.asarray(values).ravel()
+        found = "missing"
+        if values is not None:
+            values = jnp.asarray(values)
+            found = f"{values.dtype}{list(values.shape)}"
+            is_real = not jnp.issubdtype(values.dtype, jnp.complexfloating)
+            if is_real and values.shape in (batch, (*batch, 1)):
+                return values.ravel()
+        raise ValueError(
+            f"{type(self).__name__}: {what} must be one number per example\n"
+            f"  {what} {found}, examples {list(batch)}"
+        )
 
 
 _SELECTIONS = ("first", "random")

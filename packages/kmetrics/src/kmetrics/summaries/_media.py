@@ -7,12 +7,24 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from kmetrics.summaries._options import check_fps
+from kmetrics.summaries._parts import (
+    as_floats,
+    as_tuple,
+    check_index,
+    check_pixels,
+    check_scores,
+)
 from kmetrics.summaries._png import encode_animation, encode_png
+
+# All that ends a line in Markdown.
+_LINE_END = re.compile(r"\r\n?|\n")
 
 
 class Media:
@@ -41,7 +53,8 @@ class Image(Media):
       scores: `[n]`, what the pictures were chosen by; None if by nothing.
 
     Raises:
-      TypeError, ValueError: the pixels have another dtype or shape.
+      TypeError, ValueError: the pixels have another dtype or shape, or there is not one
+        score per picture.
     """
 
     pixels: np.ndarray
@@ -49,13 +62,20 @@ class Image(Media):
     scores: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        _check_pixels("Image", self.pixels, "[n, h, w, c]")
+        check_pixels("Image", self.pixels, "[n, h, w, c]")
+        check_scores("Image", self.scores, len(self.pixels))
 
     def __len__(self) -> int:
         return len(self.pixels)
 
     def to_png(self, index: int = 0) -> bytes:
-        """One of the pictures as a PNG file."""
+        """One of the pictures as a PNG file.
+
+        Raises:
+          IndexError: there are not as many.
+          ValueError: the pictures have no pixels.
+        """
+        check_index("Image", index, len(self.pixels))
         return encode_png(self.pixels[index])
 
 
@@ -70,8 +90,8 @@ class Video(Media):
       scores: `[n]`, what the videos were chosen by; None if by nothing.
 
     Raises:
-      TypeError, ValueError: the frames have another dtype or shape, or fps is not
-        above 0.
+      TypeError, ValueError: the frames have another dtype or shape, fps is not above 0,
+        or there is not one score per video.
     """
 
     frames: np.ndarray
@@ -80,15 +100,21 @@ class Video(Media):
     scores: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        _check_pixels("Video", self.frames, "[n, t, h, w, c]")
-        if not self.fps > 0:
-            raise ValueError(f"Video: fps must be above 0\n  got {self.fps!r}")
+        check_pixels("Video", self.frames, "[n, t, h, w, c]")
+        check_fps(self.fps, "Video")
+        check_scores("Video", self.scores, len(self.frames))
 
     def __len__(self) -> int:
         return len(self.frames)
 
     def to_png(self, index: int = 0) -> bytes:
-        """One of the videos as an animated PNG file, which browsers play."""
+        """One of the videos as an animated PNG file, which browsers play.
+
+        Raises:
+          IndexError: there are not as many.
+          ValueError: the videos have no frames, or these no pixels.
+        """
+        check_index("Video", index, len(self.frames))
         return encode_animation(self.frames[index], self.fps)
 
 
@@ -98,17 +124,20 @@ class Histogram(Media):
 
     Attributes:
       counts: float64 `[n]`.
-      edges: float64 `[n + 1]`, ascending; each bin contains its lower edge.
+      edges: float64 `[n + 1]`, ascending; each bin contains its lower edge, and the
+        last one both.
       min: the smallest of the finite values; NaN without one.
       max: the largest of the finite values; NaN without one.
       sum: the sum of the finite values.
-      sum_sq: the sum of their squares.
+      sum_sq: the sum of their squares; that of a `HistogramSummary` becomes infinite
+        with values beyond 1e19.
       num_nan: how many values were NaN.
       num_inf: how many were infinite.
       num_outside: how many finite values lay outside of the edges.
 
     Raises:
-      ValueError: the edges do not ascend, or do not fit the counts.
+      TypeError, ValueError: the counts or edges are no numbers, or the edges do not
+        ascend, or do not fit the counts.
     """
 
     counts: np.ndarray
@@ -122,7 +151,10 @@ class Histogram(Media):
     num_outside: int = 0
 
     def __post_init__(self) -> None:
-        counts, edges = np.shape(self.counts), np.shape(self.edges)
+        for name in ("counts", "edges"):
+            array = as_floats("Histogram", name, getattr(self, name), np.float64)
+            object.__setattr__(self, name, array)
+        counts, edges = self.counts.shape, self.edges.shape
         if len(counts) != 1 or edges != (counts[0] + 1,):
             raise ValueError(
                 "Histogram: the edges must be one more than the counts\n"
@@ -140,12 +172,13 @@ class Text(Media):
       texts: the texts as they are, not Markdown.
 
     Raises:
-      TypeError: something in it is no text.
+      TypeError: it is no tuple or list, or something in it is no text.
     """
 
     texts: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "texts", as_tuple("Text", "texts", self.texts))
         for text in self.texts:
             if not isinstance(text, str):
                 raise TypeError(
@@ -158,7 +191,7 @@ class Text(Media):
 
     def to_markdown(self) -> str:
         """The texts as blocks of Markdown that are shown letter by letter."""
-        blocks = ("    " + text.replace("\n", "\n    ") for text in self.texts)
+        blocks = ("    " + _LINE_END.sub("\n    ", text) for text in self.texts)
         return "\n\n---\n\n".join(blocks)
 
 
@@ -171,6 +204,7 @@ class Table(Media):
       rows: the rows, as long as `columns`.
 
     Raises:
+      TypeError: the columns, the rows or one of these are no tuple or list.
       ValueError: a row has another length.
     """
 
@@ -178,7 +212,12 @@ class Table(Media):
     rows: tuple[tuple[Any, ...], ...]
 
     def __post_init__(self) -> None:
-        for i, row in enumerate(self.rows):
+        columns = as_tuple("Table", "columns", self.columns)
+        rows = as_tuple("Table", "rows", self.rows)
+        rows = tuple(as_tuple("Table", f"row {i}", row) for i, row in enumerate(rows))
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "rows", rows)
+        for i, row in enumerate(rows):
             if len(row) != len(self.columns):
                 raise ValueError(
                     f"Table: row {i} has {len(row)} cells, the table "
@@ -201,7 +240,8 @@ class PointCloud(Media):
       config: how to show them, handed on to the viewer: camera, material, ...
 
     Raises:
-      TypeError, ValueError: the arrays have another dtype or shape.
+      TypeError, ValueError: the points are no numbers, the colours no uint8, or one of
+        them has another shape.
     """
 
     points: np.ndarray
@@ -209,36 +249,27 @@ class PointCloud(Media):
     config: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        shape = np.shape(self.points)
+        points = as_floats("PointCloud", "points", self.points, np.float32)
+        object.__setattr__(self, "points", points)
+        shape = points.shape
         if len(shape) != 2 or shape[1] != 3:
             raise ValueError(f"PointCloud: points must be [n, 3]\n  got {list(shape)}")
         if self.colors is None:
             return
-        if np.asarray(self.colors).dtype != np.uint8:
+        colors = np.asarray(self.colors)
+        object.__setattr__(self, "colors", colors)
+        if colors.dtype != np.uint8:
             raise TypeError(
-                "PointCloud: colors must be uint8, 0 to 255\n"
-                f"  got {np.asarray(self.colors).dtype}"
+                f"PointCloud: colors must be uint8, 0 to 255\n  got {colors.dtype}"
             )
-        if np.shape(self.colors) != shape:
+        if colors.shape != shape:
             raise ValueError(
                 "PointCloud: each point has one colour\n"
-                f"  points {list(shape)}, colors {list(np.shape(self.colors))}"
+                f"  points {list(shape)}, colors {list(colors.shape)}"
             )
 
     def __len__(self) -> int:
         return len(self.points)
-
-
-def _check_pixels(name: str, pixels: Any, wanted: str) -> None:
-    if not isinstance(pixels, np.ndarray) or pixels.dtype != np.uint8:
-        raise TypeError(
-            f"{name}: expected a numpy array of uint8, 0 to 255\n"
-            f"  got {getattr(pixels, 'dtype', type(pixels).__name__)}"
-        )
-    if pixels.ndim != wanted.count(",") + 1 or pixels.shape[-1] not in (1, 3, 4):
-        raise ValueError(
-            f"{name}: expected {wanted} with c 1, 3 or 4\n  got {list(pixels.shape)}"
-        )
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -261,4 +292,4 @@ def _short(value: Any) -> str:
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
-    return str(value).replace("|", "\\|").replace("\n", " ")
+    return _LINE_END.sub(" ", str(value).replace("|", "\\|"))

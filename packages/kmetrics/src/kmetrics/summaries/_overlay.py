@@ -21,8 +21,10 @@ def draw_box(
         return
     # From the pixel that holds the first edge to the one that holds the last.
     size = np.array([height, width, height, width])
-    y0, x0 = np.floor(box[:2] * size[:2] + 1e-6).astype(int)
-    y1, x1 = np.ceil(box[2:] * size[2:] - 1e-6).astype(int)
+    # What lies far outside would not fit an integer.
+    box = np.clip(box * size, -line_width - 1, size + line_width + 1)
+    y0, x0 = np.floor(box[:2] + 1e-6).astype(int)
+    y1, x1 = np.ceil(box[2:] - 1e-6).astype(int)
     sides = (
         (y0, y0 + line_width, x0, x1),
         (y1 - line_width, y1, x0, x1),

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kmetrics.summaries._colors import MAGENTA, Colors, mapped
+from kmetrics.summaries._options import is_number
 
 ValueRange: TypeAlias = tuple[float, float] | Literal["auto"] | None
 
@@ -29,11 +30,9 @@ def check_vrange(in_vrange: Any, name: str) -> None:
     """Raises ValueError if the option is no range."""
     if in_vrange is None or in_vrange == "auto":
         return
-    try:
-        low, high = map(float, in_vrange)
-    except (TypeError, ValueError):
-        low, high = math.nan, math.nan
-    if not (low < high and math.isfinite(high - low)):
+    is_pair = isinstance(in_vrange, tuple) and len(in_vrange) == 2
+    low, high = in_vrange if is_pair else (math.nan, math.nan)
+    if not (is_number(low) and is_number(high) and -math.inf < low < high < math.inf):
         raise ValueError(
             f'{name}: in_vrange must be (lowest, highest), "auto" or None\n'
             f"  got {in_vrange!r}"
@@ -108,16 +107,22 @@ def _marked(pixels: np.ndarray, is_bad: Any) -> np.ndarray:
 
 
 def _in_unit_range(values: np.ndarray, in_vrange: ValueRange) -> np.ndarray:
-    top = 255.0 if values.dtype == np.uint8 else 1.0
+    low, high = 0.0, 255.0 if values.dtype == np.uint8 else 1.0
     values = values.astype(np.float32)
     if in_vrange == "auto":
         finite = values[np.isfinite(values)]
-        low, high = (finite.min(), finite.max()) if finite.size else (0.0, top)
-    else:
-        low, high = in_vrange or (0.0, top)
-    width = (high - low) or 1.0
+        if finite.size:
+            low, high = float(finite.min()), float(finite.max())
+    elif in_vrange is not None:
+        low, high = in_vrange
     # Infinity times 0 would be NaN: cut first.
-    return (np.clip(values, low, high) - np.float32(low)) / np.float32(width)
+    values = np.clip(values.astype(_wide_enough(low, high), copy=False), low, high)
+    return (values - values.dtype.type(low)) / values.dtype.type((high - low) or 1.0)
+
+
+def _wide_enough(low: float, high: float) -> type[np.floating]:
+    """The numbers that hold the width of a range: twice the largest float32 is none."""
+    return np.float32 if high - low < float(np.finfo(np.float32).max) else np.float64
 
 
 def _either(channels: tuple[int, ...]) -> str:

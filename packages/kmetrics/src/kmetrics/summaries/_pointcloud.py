@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import kontext
+from kmetrics._numerics import to_float32
 from kmetrics._selection import Selected
 from kmetrics.summaries._kept import ChosenBy, KeptState, Show
 from kmetrics.summaries._media import PointCloud
@@ -42,6 +43,14 @@ class ShowPointCloud(Show):
     num_points: int = 2000
     config: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.config, Mapping):
+            raise TypeError(
+                "ShowPointCloud: config must be a mapping\n"
+                f"  got {type(self.config).__name__}"
+            )
+
     def get_state(
         self,
         points: Any,
@@ -57,7 +66,7 @@ class ShowPointCloud(Show):
             raise ValueError(
                 f"{name}: points must be [*b, n, 3]\n  got {list(points.shape)}"
             )
-        items = {"points": points.astype(jnp.float32)}
+        items = {"points": to_float32(points).astype(jnp.float32)}
         if colors is not None:
             items["colors"] = self._colors(jnp.asarray(colors), points)
         batch = points.shape[:-1]

@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from kmetrics.summaries._options import check_whole
+
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\S")
 
 Groups = tuple[tuple[str, ...], ...]
@@ -38,6 +40,10 @@ class Pattern:
         Raises:
           ValueError: it is none, or the two sides name other axes.
         """
+        for axis, size in sizes.items():
+            check_whole(size, f"{where}: the size of {axis} in rearrange_kwargs", 1)
+        if not isinstance(text, str):
+            _fail(text, where, "expected a text")
         sides, names = [], []
         for side in text.split("->"):
             groups = _groups(side, text, where)

@@ -12,6 +12,7 @@ import numpy as np
 import kontext
 from kmetrics._selection import Selected
 from kmetrics.summaries._colors import (
+    MAGENTA,
     Colors,
     frozen_palette,
     palette_colors,
@@ -20,6 +21,7 @@ from kmetrics.summaries._colors import (
 from kmetrics.summaries._images import no_image
 from kmetrics.summaries._kept import ChosenBy, KeptState, Show
 from kmetrics.summaries._media import Image
+from kmetrics.summaries._options import is_number
 from kmetrics.summaries._overlay import blended, borders, over_background
 from kmetrics.summaries._pixels import (
     ValueRange,
@@ -30,6 +32,8 @@ from kmetrics.summaries._pixels import (
 
 _NO_CLASS = np.full(3, 0.15)
 _WHITE = np.full(3, 255, np.uint8)
+# The class of a pixel whose shares are no numbers.
+_NOT_A_NUMBER = np.iinfo(np.int32).min
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -39,15 +43,15 @@ class ShowSegmentations(Show):
     Attributes:
       segmentations: path of classes, integers `[*b, h, w, 1]`, dark gray if below 0;
         or of the shares of the classes, floats `[*b, h, w, k]`, which show the class
-        of the largest share.
+        of the largest share, magenta if one of them is NaN.
       images: path of images `[*b, h, w, c]` to lay the colours over, see `ShowImages`.
       num_images: how many to show.
       in_vrange: of the images, see `ShowImages`.
       palette: "hues", "okabe_ito", or colours `[n, 3]` in 0 to 1, such as an array;
         after the last class it begins again.
       opacity: of the colours over the images, 0 to 1.
-      entropy: darkens the pixels by the entropy of their shares: black where all
-        classes are alike.
+      entropy: darkens the pixels by the entropy of their shares, which must be
+        probabilities: black where all classes are alike.
       edges: shows the borders of the regions alone, over the images; without images
         draws them in white between the colours.
       mask: see `ShowImages`, as for `ids`, `selection` and `seed`.
@@ -72,7 +76,7 @@ class ShowSegmentations(Show):
         object.__setattr__(self, "palette", palette)
         super().__post_init__()
         check_vrange(self.in_vrange, name)
-        if not 0 <= self.opacity <= 1:
+        if not (is_number(self.opacity) and 0 <= self.opacity <= 1):
             raise ValueError(
                 f"{name}: opacity must be in 0 to 1\n  got {self.opacity!r}"
             )
@@ -106,7 +110,8 @@ class ShowSegmentations(Show):
         name = type(self).__name__
         found = f"  got {regions.dtype}{list(regions.shape)}"
         is_float = jnp.issubdtype(regions.dtype, jnp.floating)
-        if regions.ndim < 3 or not (is_float or regions.shape[-1] == 1):
+        fits = regions.ndim >= 3 and regions.shape[-1] > 0
+        if not fits or not (is_float or regions.shape[-1] == 1):
             raise ValueError(
                 f"{name}: segmentations must be integers [*b, h, w, 1], or floats "
                 f"[*b, h, w, k] with the shares of k classes\n{found}"
@@ -123,32 +128,39 @@ class ShowSegmentations(Show):
                     "give floats [*b, h, w, k]"
                 )
             return {"labels": regions[..., 0].astype(jnp.int32)}
-        items = {"labels": jnp.argmax(regions, axis=-1).astype(jnp.int32)}
+        largest = jnp.argmax(regions, axis=-1).astype(jnp.int32)
+        is_nan = jnp.any(jnp.isnan(regions), axis=-1)
+        items = {"labels": jnp.where(is_nan, _NOT_A_NUMBER, largest)}
         if self.entropy:
             shares = regions.astype(jnp.float32)
             logs = jnp.log(jnp.where(shares > 0, shares, 1.0))
             chaos = -jnp.sum(shares * logs, axis=-1) / math.log(regions.shape[-1])
-            items["certainty"] = 1 - jnp.clip(chaos, 0.0, 1.0)
+            items["certainty"] = jnp.where(is_nan, 1.0, 1 - jnp.clip(chaos, 0.0, 1.0))
         return items
 
     def render(self, selected: Selected) -> Image:
         """The regions in colours."""
-        items, num_nan = selected.items, 0
+        items = selected.items
         labels = items["labels"]
+        is_nan = labels == _NOT_A_NUMBER
+        num_nan = int(is_nan.sum())
         edge, owner = borders(labels) if self.edges else (None, labels)
         colors = self._colors(owner if "images" in items else labels)
         if "certainty" in items:
             colors = colors * items["certainty"][..., None]
         if "images" in items:
-            pixels, num_nan = to_pixels(items["images"], self.in_vrange, None)
-            pictures = over_background(pixels, _WHITE) / 255
+            drawn = to_pixels(items["images"], self.in_vrange, None)
+            num_nan += drawn.num_nan
+            pictures = over_background(drawn.pixels, _WHITE) / 255
             if edge is None:
                 colors = blended(pictures, colors, self.opacity)
             else:
                 colors = np.where(edge[..., None], colors, pictures)
         elif edge is not None:
             colors = np.where(edge[..., None], 1.0, colors)
-        return Image(to_uint8(colors), num_nan, selected.scores)
+        pixels = to_uint8(colors)
+        pixels[is_nan] = MAGENTA
+        return Image(pixels, num_nan, selected.scores)
 
     def _colors(self, labels: np.ndarray) -> np.ndarray:
         palette = palette_colors(self.palette)

@@ -120,7 +120,7 @@ class ShowTexts(Show):
                 f"ShowTexts: texts are numbers, {texts.dtype}{list(texts.shape)}\n"
                 "give decode= a function from token ids [t] to a text"
             )
-        array = np.asarray(texts)
+        array = texts if isinstance(texts, np.ndarray) else np.array(texts, object)
         flat = [_as_text(text) for text in array.ravel().tolist()]
         if mask is not None:
             if is_traced(mask):
@@ -157,4 +157,4 @@ def _as_text(text: Any) -> str:
             f"ShowTexts: expected texts, got {type(text).__name__}\n"
             "give decode= a function from token ids [t] to a text"
         )
-    return text
+    return str(text)

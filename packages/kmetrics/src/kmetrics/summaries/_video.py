@@ -12,6 +12,7 @@ from kmetrics._selection import Selected
 from kmetrics.summaries._colors import Colors, frozen_cmap
 from kmetrics.summaries._kept import ChosenBy, KeptState, Show
 from kmetrics.summaries._media import Video
+from kmetrics.summaries._options import check_fps
 from kmetrics.summaries._pixels import (
     ValueRange,
     check_pictures,
@@ -50,8 +51,7 @@ class ShowVideos(Show):
         object.__setattr__(self, "cmap", cmap)
         super().__post_init__()
         check_vrange(self.in_vrange, name)
-        if not self.fps > 0:
-            raise ValueError(f"{name}: fps must be above 0\n  got {self.fps!r}")
+        check_fps(self.fps, name)
 
     def get_state(
         self, videos: Any, mask: Any = None, ids: Any = None, scores: Any = None
