@@ -21,7 +21,7 @@ def deepcopy(value: Any, memo: dict[int, Any] | None = None) -> Any:
       value: A config value.
       memo: What was copied already, by identity, as `copy.deepcopy` passes it.
     """
-    copier = _Copier({} if memo is None else memo)
+    copier = Copier({} if memo is None else memo)
     try:
         result = copier.copy(value)
     except RecursionError:  # lists and tuples in each other
@@ -34,7 +34,7 @@ def shallow(node: Node) -> Any:
     """A copy of the top level; references of its fields to it point to the copy."""
     fields = node._konfig_fields.copy()
     twin = _twin(node, fields)
-    copier = _Copier({id(node): twin})
+    copier = Copier({id(node): twin})
     for key, value in node._konfig_fields.items():
         if isinstance(value, Lazy):
             fields[key] = copier.copy(value)
@@ -45,7 +45,7 @@ def shallow(node: Node) -> Any:
 def moved(node: Node, old: Any, new: Any) -> Any:
     """A copy of a node whose references to `old` or to it point to `new` instead."""
     fields: dict[Any, Any] = {}
-    copier = _Copier({id(node): new, id(old): new})
+    copier = Copier({id(node): new, id(old): new})
     for key, value in node._konfig_fields.items():
         fields[key] = copier.copy(value)
     copier.anchor()
@@ -59,15 +59,25 @@ def _twin(node: Node, fields: dict[Any, Any]) -> Any:
     return new_node(type(node), fields, node._konfig_flags, origin)
 
 
-class _Copier:
-    """Nodes whose fields are still those of the original wait in a stack."""
+class Copier:
+    """Copies values that share parts, which stay shared.
 
+    Args:
+      memo: What takes the place of what, by identity; copies are added.
+    """
+
+    # Nodes whose fields are still those of the original wait in a stack.
     def __init__(self, memo: dict[int, Any]):
         self._memo = memo
         self._refs: list[Ref] = []
         self._waiting: list[dict[Any, Any]] = []
 
+    def knows(self, value: Any, twin: Any) -> bool:
+        """Whether a value has this twin."""
+        return twin is not None and self._memo.get(id(value)) is twin
+
     def copy(self, value: Any) -> Any:
+        """The copy of a value, the same for the same value."""
         made = self._begin(value)
         waiting, begin = self._waiting, self._begin
         while waiting:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from konfig import _compare, _convert, _copy, _faults, _lock
-from konfig._const import check_qualname, dotted, make_const
+from konfig._const import check_qualname, make_const
 from konfig._encode import encode_text
 from konfig._errors import (
     ConfigAttributeError,
@@ -25,6 +25,7 @@ from konfig._keys import (
     stored_key,
     writable_key,
 )
+from konfig._merge import merge
 from konfig._origin import capture
 from konfig._paths import format_below
 from konfig._placeholder import Placeholder
@@ -202,29 +203,21 @@ class ConfigDict(Node, MutableMapping):
     def update(self, other: Any = (), /, **fields: Any) -> None:
         """Merges deeply; a node with another target replaces the one that was there.
 
-        The nodes of `other` are taken over, with references that go on reading it;
-        `cfg |= other` copies them, with references that read `cfg`.
+        The parts of another config are copied: references that read it there read this
+        one here. The nodes in a plain mapping are taken as they are.
 
         Args:
           other: A mapping or pairs.
           **fields: More fields.
         """
-        incoming = other if isinstance(other, Node) and not fields else None
-        if incoming is None:
-            incoming = ConfigDict(other, **fields)
-        for key, value in incoming._konfig_fields.items():
-            current = self._konfig_fields.get(key)
-            if isinstance(value, ConfigDict) and isinstance(current, ConfigDict):
-                if current is value or _merges(current, value):
-                    current.update(value)
-                    continue
-            self[key] = value
+        if other is not self or fields:
+            _merge(self, other, fields, copies=isinstance(other, Node))
 
     def __or__(self, other: Any) -> Any:
         if not isinstance(other, Mapping):
             return NotImplemented
         result = _copy.deepcopy(self)
-        result.update(_copy.moved(ConfigDict(other), other, result))
+        _merge(result, other)
         return result
 
     def __ror__(self, other: Any) -> Any:
@@ -233,9 +226,8 @@ class ConfigDict(Node, MutableMapping):
         return ConfigDict(other) | self
 
     def __ior__(self, other: Any) -> Any:
-        if isinstance(other, Mapping) and other is not self:
-            other = _copy.moved(ConfigDict(other), other, self)
-        self.update(other)
+        if other is not self:
+            _merge(self, other)
         return self
 
     def copy(self) -> Any:
@@ -343,21 +335,20 @@ def _from_mapping(given: Mapping[Any, Any]) -> Any:
     return node
 
 
+def _merge(node: Node, other: Any, fields: Any = (), *, copies: bool = True) -> None:
+    incoming = ConfigDict(other, **dict(fields))
+    try:
+        merge(node, incoming, other, copies=copies)
+    except RecursionError:
+        raise too_deep() from None
+
+
 def _read_field(node: Node, key: Any, stored: Any) -> Any:
     try:
         return read(stored)
     except Exception as error:
         tell(error, stored, node, key)
         raise
-
-
-def _merges(current: Node, incoming: Node) -> bool:
-    """Whether a node is changed by another, instead of being replaced by it."""
-    new = incoming._konfig_fields.get(TARGET)
-    if new is None:
-        return True
-    old = current._konfig_fields.get(TARGET)
-    return isinstance(old, str) and dotted(old) == dotted(new)
 
 
 _convert.register(ConfigDict)
