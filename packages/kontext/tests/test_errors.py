@@ -87,6 +87,13 @@ def circular():
     return tree
 
 
+def deep(depth):
+    tree = {}
+    for _ in range(depth):
+        tree = {"a": tree}
+    return tree
+
+
 def copying():
     class Fresh:
         @property
@@ -157,17 +164,27 @@ CASES = {
     "part that is not finite": lambda: Path(float("nan")),
     "part that is a wildcard": lambda: Path(kontext.STAR),
     "slice of texts": lambda: Path(slice("a", "b")),
+    "slice without a step": lambda: Path(slice(1, 2, 0)),
+    "syntax, long text": parse("a.b" * 100 + " - " + "c" * 1000),
+    "syntax, long head": parse("a" * 1000 + "[b]"),
+    "syntax, deep": parse(f"[{'(' * 2000}0{',)' * 2000}]"),
+    "syntax, step of 0": parse("a[::0]"),
+    "lookup, long path": get(".".join(["many", *["key01"] * 500])),
+    "lookup, long key": lambda: kontext.get(
+        {chr(97 + i) * 5000: 1 for i in range(20)}, "z"
+    ),
+    "lookup, long key meant": lambda: kontext.get({"k" * 5000: 1}, "k" * 5001),
     "path changed": lambda: setattr(Path("a"), "parts", ()),
     "name of the root": lambda: Path().name,
     "not below": lambda: Path("a").relative_to("b"),
     "not a jax entry": lambda: Path.from_jax_path((3,)),
-    "not in the jax tree": lambda: Path("b").as_jax(like={}),
     "set the root": set_(""),
     "set a subtree": set_("preds.**"),
     "set in a tuple": set_("preds.aux[0]"),
     "set in a frozen dataclass": set_("model.size"),
     "set a computed attribute": set_("preds.logits.x"),
     "set below what is missing": set_("new.x"),
+    "set behind the end": set_("preds.logits[2]"),
     "set by a pattern that names nothing": set_("**.kernl"),
     "set a slice to fewer items": set_("preds.logits[:]", [1]),
     "set in a copy": lambda: kontext.set({"f": copying()}, "f.items.x", 0),
@@ -186,6 +203,18 @@ CASES = {
     ),
     "key that is no part": lambda: kontext.flatten({"a": {b"x": 1}}),
     "data that holds itself": lambda: kontext.flatten(circular()),
+    "separator that joins nothing": lambda: kontext.flatten({}, separator=""),
+    "separator of a wrong type": lambda: kontext.unflatten({}, separator=1),
+    "unflatten a list": lambda: kontext.unflatten([1]),
+    "unflatten parts with a separator": lambda: kontext.unflatten(
+        {("a", 0): 1}, separator="/"
+    ),
+    "update by a function that fails": lambda: kontext.update(
+        {"a": [{}]}, "a[0]", lambda old: old.x
+    ),
+    "update of what is too deep": lambda: kontext.update(
+        deep(3000), ".".join("a" * 3000), 1
+    ),
     "indices with gaps": lambda: kontext.unflatten({"a[0]": 1, "a[2]": 2}),
     "leaf and branch": lambda: kontext.unflatten({"a": 1, "a.b": 2}),
     "other paths than like": lambda: kontext.unflatten({"a": 1}, like={"b": 1}),

@@ -1,6 +1,7 @@
 """Paths over what JAX and Flax make: arrays, key paths, registered types, states."""
 
 import dataclasses
+import types
 from typing import Any
 
 import pytest
@@ -41,8 +42,18 @@ def test_paths_become_jax_key_paths():
     leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
     for key_path, _ in leaves:
         assert Path.from_jax_path(key_path).as_jax(like=tree) == key_path
-    with pytest.raises(kontext.PathTypeError, match="that is called 'y'"):
+    with pytest.raises(
+        kontext.PathTypeError, match=r"below 'a\[0\]' that is called 'y'"
+    ):
         kontext.parse("a[0].y").as_jax(like=tree)
+    with pytest.raises(kontext.PathTypeError, match="the top of `like` that is called"):
+        kontext.parse("y").as_jax(like=tree)
+
+
+def test_key_paths_of_jax_without_jax_are_refused(monkeypatch):
+    monkeypatch.setattr("kontext._jax.sys", types.SimpleNamespace(modules={}))
+    with pytest.raises(kontext.PathTypeError, match="needs JAX, which this program"):
+        kontext.parse("a").as_jax(like={"a": 1})
 
 
 def test_flat_leaves_are_those_of_jax():

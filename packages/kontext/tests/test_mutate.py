@@ -189,7 +189,7 @@ def test_writes_are_taken_back_if_one_fails():
     tree = {"a": {"x": 1}, "new": {}, "s": Strict()}
     with pytest.raises(AttributeError) as caught:
         kontext.set(tree, "*.x", 0, create=True)
-    assert "nothing was changed" in caught.value.__notes__[0]
+    assert caught.value.__notes__ == ["while setting 's.x'; nothing was changed"]
     assert tree["a"] == {"x": 1}
     assert tree["new"] == {}
 

@@ -46,14 +46,26 @@ class PathSyntaxError(PathError, ValueError):
         self.reason = reason
 
     def __str__(self) -> str:
-        shown = self.text.translate(_CONTROL_AS_SPACE)
+        text, caret = excerpt(self.text, self.column)
+        shown = text.translate(_CONTROL_AS_SPACE)
         reason = self.reason.replace("\n", "\n  ")
-        return (
-            f"not a path: {self.text!r}\n  {shown}\n  {' ' * self.column}^\n  {reason}"
-        )
+        return f"not a path: {text!r}\n  {shown}\n  {' ' * caret}^\n  {reason}"
 
 
 _CONTROL_AS_SPACE = dict.fromkeys([*range(32), 127], " ")
+
+
+def excerpt(text: str, column: int = 0, *, size: int = 100) -> tuple[str, int]:
+    """What a message shows of a text, and where `column` is in it.
+
+    A text of more than `size` characters is cut to what stands around the column.
+    """
+    if len(text) <= size:
+        return text, column
+    start = max(0, min(column - size // 2, len(text) - size))
+    end = start + size
+    head, tail = "…" if start else "", "…" if end < len(text) else ""
+    return f"{head}{text[start:end]}{tail}", column - start + len(head)
 
 
 class PathTypeError(PathError, TypeError):

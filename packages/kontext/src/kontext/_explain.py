@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kontext._errors import Explanation
+from kontext._errors import Explanation, excerpt
 from kontext._format import describe_part, format_child, format_parts
 from kontext._match import matches
 from kontext._nodes import Kind, axes_fit, children, field_names, is_method, kind_of
@@ -24,15 +24,17 @@ def explain_lookup(parts: Parts, nodes: list[Any]) -> Explanation:
     """
     depth = len(nodes) - 1
     part = parts[depth]
-    path = format_parts(parts)
     reached = format_parts(parts[:depth])
     upto = format_child(reached, part)
     caret = len(reached) + (1 if upto[len(reached) :].startswith(".") else 0)
     names = available_names(nodes[-1])
     suggestions = tuple(suggest_paths(nodes[0], nodes, parts))
-    where = f"reached {reached!r}" if reached else "the context"
+    path, caret = excerpt(format_parts(parts), caret)
+    where = (
+        f"reached {excerpt(reached, len(reached))[0]!r}" if reached else "the context"
+    )
     lines = [
-        f"no {describe_part(part)} at path {path!r}",
+        f"no {excerpt(describe_part(part))[0]} at path {path!r}",
         f"  {path}",
         f"  {' ' * caret}^",
         f"  {where} ({type(nodes[-1]).__name__}) {_contents(nodes[-1], part, names)}",
@@ -40,7 +42,8 @@ def explain_lookup(parts: Parts, nodes: list[Any]) -> Explanation:
     if is_method(type(nodes[-1]), part):
         lines.append(f"  {part!r} is a method: it is called, not read as a value")
     if suggestions:
-        lines.append(f"  did you mean: {' or '.join(suggestions)} ?")
+        shown = [excerpt(path, len(path))[0] for path in suggestions]
+        lines.append(f"  did you mean: {' or '.join(shown)} ?")
     return Explanation(
         "\n".join(lines), tuple(map(str, names[:_MAX_NAMES])), suggestions
     )
@@ -75,7 +78,10 @@ def _public_names(node: Any) -> list[str]:
 def outline(root: Any) -> str:
     """The leaves of a context with their types, as many as a screen takes."""
     leaves = [m for m in matches(root, (DOUBLE_STAR,)) if children(m.value) is None]
-    lines = [f"  {format_parts(m.parts)}: {_kind_of_leaf(m.value)}" for m in leaves]
+    lines = [
+        f"  {excerpt(format_parts(m.parts))[0]}: {_kind_of_leaf(m.value)}"
+        for m in leaves
+    ]
     more = len(lines) - _MAX_NAMES
     if more > 0:
         lines[_MAX_NAMES:] = [f"  … (+{more} more)"]
@@ -104,7 +110,7 @@ def _contents(node: Any, part: Any, names: list[Any]) -> str:
     word = "keys" if kind is Kind.MAPPING else "fields"
     if not names:
         return f"with no {word}"
-    shown = ", ".join(map(repr, names[:_MAX_NAMES]))
+    shown = ", ".join(excerpt(repr(name), size=32)[0] for name in names[:_MAX_NAMES])
     more = len(names) - _MAX_NAMES
     return f"with {word}: {shown}" + (f", … (+{more} more)" if more > 0 else "")
 

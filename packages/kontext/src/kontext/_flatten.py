@@ -37,10 +37,12 @@ def flatten_with_path(
     Raises:
       PathError: If two leaves would have the same text, which only a separator can
         bring about.
-      PathTypeError: If a key cannot be part of a path.
+      PathTypeError: If a key cannot be part of a path, or `separator` is not a text
+        of one character or more.
     """
     head = as_path(prefix)
     if separator is not None:
+        _refuse_separator(separator)
         return _flatten_joined(obj, head.parts, separator, is_leaf, keep_empty)
     leaves: dict[str, Any] = {}
     try:
@@ -136,6 +138,14 @@ def _flatten_joined(
     return leaves
 
 
+def _refuse_separator(separator: Any) -> None:
+    if not isinstance(separator, str) or not separator:
+        raise PathTypeError(
+            f"a separator is a text such as '/', got {separator!r:.60}\n"
+            "  without one, names are paths, which are never ambiguous"
+        )
+
+
 def _join(parts: Parts, separator: str) -> str:
     return separator.join(p if type(p) is str else format_item(p) for p in parts)
 
@@ -156,7 +166,16 @@ def unflatten(
     Raises:
       PathError: If paths contradict each other, if indices have gaps, or if the
         paths are not those of `like`.
+      PathTypeError: If `mapping` is not a mapping from paths, or from texts where
+        there is a separator.
     """
+    if not isinstance(mapping, Mapping):
+        raise PathTypeError(
+            f"unflatten takes a mapping from paths to leaves, got "
+            f"{type(mapping).__name__} {mapping!r:.60}"
+        )
+    if separator is not None:
+        _refuse_separator(separator)
     if like is not MISSING:
         return _fill_like(like, mapping, separator)
     root = _Branch()
@@ -168,6 +187,11 @@ def unflatten(
 def _split(text: str, separator: str | None) -> Parts:
     if separator is None:
         return as_path(text).parts
+    if not isinstance(text, str):
+        raise PathTypeError(
+            f"with separator={separator!r} a name is a text, got "
+            f"{type(text).__name__} {text!r:.60}"
+        )
     if not text:
         return ()
     return tuple(map(_bare_part, text.split(separator)))

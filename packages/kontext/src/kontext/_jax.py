@@ -35,22 +35,27 @@ def jax_key_path(parts: Parts, like: Any) -> tuple[Any, ...]:
     """The key path by which JAX names `parts` in `like`.
 
     Raises:
-      PathTypeError: If JAX sees no such place in `like`.
+      PathTypeError: If JAX sees no such place in `like`, or is not imported.
     """
     jax = sys.modules.get("jax")
+    if jax is None:
+        raise PathTypeError(
+            "a key path of JAX needs JAX, which this program has not imported"
+        )
     entries = []
     node = like
     for depth, part in enumerate(parts):
-        below = [] if jax is None else _one_level(jax, node)[0]
+        below = _one_level(jax, node)[0]
         for key_path, value in below:
             if key_path and _same(part_of_jax_key(key_path[0]), part):
                 entries.append(key_path[0])
                 node = value
                 break
         else:
+            above = repr(format_parts(parts[:depth])) if depth else "the top of `like`"
             raise PathTypeError(
-                f"JAX sees nothing below {format_parts(parts[:depth])!r} "
-                f"that is called {format_parts((part,))!r}"
+                f"JAX sees nothing below {above} that is called "
+                f"{format_parts((part,))!r}"
             )
     return tuple(entries)
 

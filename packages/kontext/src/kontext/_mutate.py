@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kontext._errors import nesting_error
 from kontext._format import format_item, format_parts
 from kontext._nodes import read_part
 from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts
@@ -110,10 +111,19 @@ def update(
         if missing_ok and not lacks_old:
             return obj
         raise no_target_error(obj, pattern)
-    changes = [(t.parts, _new_value(value_or_fn, t.value)) for t in targets]
-    for target, (_, new) in zip(targets, changes, strict=True):
+    changes = []
+    for target in targets:
+        try:
+            new = _new_value(value_or_fn, target.value)
+        except Exception as error:
+            error.add_note(f"raised by the function for {format_parts(target.parts)!r}")
+            raise
         refuse_other_length(target, new)
-    return _rebuild(obj, changes)
+        changes.append((target.parts, new))
+    try:
+        return _rebuild(obj, changes)
+    except RecursionError:
+        raise nesting_error() from None
 
 
 def _new_value(value_or_fn: Any, old: Any) -> Any:

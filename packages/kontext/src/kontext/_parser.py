@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kontext._errors import PathSyntaxError
 from kontext._parts import DOUBLE_STAR, STAR, Part, Parts, Wildcard, is_axes
 from kontext._scanner import INT, WORD, Scanner
 
@@ -19,7 +20,13 @@ def parse_parts(text: str, *, glob: bool) -> Parts:
       PathSyntaxError: If the text is not a path.
     """
     parts = _names_and_indices(text)
-    return _Parser(text, glob=glob).parse() if parts is None else parts
+    if parts is not None:
+        return parts
+    try:
+        return _Parser(text, glob=glob).parse()
+    except RecursionError:
+        reason = "the tuples in it are nested too deeply"
+        raise PathSyntaxError(text, text.find("(("), reason) from None
 
 
 def _names_and_indices(text: str) -> Parts | None:
@@ -230,6 +237,8 @@ class _Parser(Scanner):
             raise self.fail("slice bounds must be integers", start)
         if len(bounds) > 3:
             raise self.fail("a slice has at most three bounds", start)
+        if len(bounds) == 3 and bounds[2] == 0:
+            raise self.fail("the step of a slice cannot be 0", start)
         return slice(*bounds)
 
     def bound(self) -> Part:
@@ -255,6 +264,7 @@ class _Parser(Scanner):
             raise self.fail(f"the prefix {word!r} of a text is not supported")
         if word not in _CONSTANTS:
             head = self.text[: self.text.rfind("[", 0, self.pos)].rstrip()
+            head = head if len(head) <= 40 else f"…{head[-39:]}"
             raise self.fail(
                 "name inside [] must be quoted: "
                 f"did you mean {head}[{word!r}] or {head}{'.' if head else ''}{word}?"

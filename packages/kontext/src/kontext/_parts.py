@@ -115,6 +115,8 @@ def _normalize_slice(part: slice) -> slice:
     for bound, index in zip(bounds, plain, strict=True):
         if bound is not None and index is None:
             raise PathTypeError(f"slice bounds must be integers, got {bound!r}")
+    if plain[2] == 0:
+        raise PathTypeError("the step of a slice cannot be 0")
     return slice(*plain)
 
 

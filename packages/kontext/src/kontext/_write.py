@@ -33,8 +33,9 @@ def set_places(
     targets = settable_targets(root, pattern, create=create)
     if not targets and not missing_ok:
         error = no_target_error(root, pattern)
-        # Behind a `**` no name is ever new.
-        if not create and DOUBLE_STAR not in pattern:
+        # Behind a `**` no name is ever new, and an index nowhere.
+        is_name = isinstance(error.part, str)
+        if is_name and not create and DOUBLE_STAR not in pattern:
             error.add_note("create=True makes missing dicts, and names behind a *")
         raise error
     if DOUBLE_STAR not in pattern:
@@ -58,15 +59,17 @@ def set_all(targets: list[Match], value: Any) -> None:
         refuse_fixed(target)
         refuse_other_length(target, value)
     written = []
+    at = targets[0]
     try:
         for target in targets:
+            at = target
             old = _kept(target)
             _set(target, value)
             written.append((target, old))
     except BaseException as error:
         for target, old in reversed(written):
             _take_back(target, old)
-        error.add_note("while setting a path; nothing was changed")
+        error.add_note(f"while setting {format_parts(at.parts)!r}; nothing was changed")
         raise
 
 

@@ -13,6 +13,7 @@ from kontext._path import GlobPath, Path, parse
 __all__ = ["glob_paths", "keys", "names", "parts", "paths", "places", "trees"]
 
 _BOUND = st.none() | st.integers(-9, 9)
+_STEP = _BOUND.filter(lambda step: step != 0)
 _LETTERS = ("Lu", "Ll", "Lt", "Lm", "Lo", "Nl")
 _FIRST = st.characters(categories=_LETTERS, include_characters="_")
 _LATER = st.characters(categories=(*_LETTERS, "Nd"), include_characters="_")
@@ -42,7 +43,7 @@ def keys() -> st.SearchStrategy[Any]:
 
 def parts() -> st.SearchStrategy[Any]:
     """Parts of every kind but wildcards: keys, slices, `...`, and tuples of these."""
-    single = keys() | st.builds(slice, _BOUND, _BOUND, _BOUND) | st.just(...)
+    single = keys() | st.builds(slice, _BOUND, _BOUND, _STEP) | st.just(...)
     return st.recursive(single, lambda below: st.lists(below, max_size=3).map(tuple))
 
 
