@@ -151,7 +151,7 @@ def test_what_is_shared_is_read_back_in_every_order(fields, options, names):
         ('{"a": ]', "line|not JSON"),
         ('{"a": {"__tuple__": 3}}', "broken '__tuple__'"),
         ('{"a": {"__tuple__": [], "b": 1}}', "does not stand beside"),
-        ('{"a": {"__id__": 5}}', "no earlier part"),
+        ('{"__konfig__": 1, "a": {"__id__": 5}}', "no earlier part"),
         ('{"a": {"__ref__": {}}}', "broken '__ref__'"),
         (b" \xc2", "not JSON"),
         ('{"__konfig__": 99}', "update konfig"),

@@ -95,3 +95,11 @@ def test_calls_are_built_once_they_are_allowed():
     allow = ["fractions.*", "pathlib:PurePosixPath"]
     built = konfig.resolve(load("paths.json"), allow=allow)
     assert built == {"p": pathlib.PurePosixPath("a/b"), "f": fractions.Fraction(1, 3)}
+
+
+def test_an_empty_mapping_that_is_shared_is_one_object():
+    cfg = konfig.from_json('{"a": {"__id__": 0}, "b": {"__id__": 0}, "c": {}}')
+    assert cfg == {"a": {}, "b": {}, "c": {}}
+    assert cfg.a is cfg.b is not cfg.c
+    cfg.a.x = 1
+    assert konfig.from_json(konfig.to_json(cfg)).b == {"x": 1}

@@ -103,6 +103,14 @@ def _loaded(text: str | bytes, origin: str) -> Any:
             f"not JSON: {error.msg}",
             origin=f"{origin}:{error.lineno}, column {error.colno}",
         ) from None
+    except ValueError:
+        raise ConfigValueError(
+            "an int of more digits than Python reads",
+            origin=origin,
+            hint="sys.set_int_max_str_digits(…) says how many it reads",
+        ) from None
+    except RecursionError:
+        raise too_deep() from None
 
 
 class _Decoder:
@@ -180,7 +188,8 @@ class _Decoder:
         if "__origin__" in data:
             self._read_origin(node, data["__origin__"])
         if "__id__" in data:
-            if len(data) == 1:
+            if len(data) == 1 and not self._old_keys:
+                # Kauldron writes an empty mapping that is shared in this way.
                 raise ConfigValueError(f"no earlier part has the id {data['__id__']!r}")
             self._shared[data["__id__"]] = node
         return node

@@ -125,7 +125,8 @@ class Diff:
             if isinstance(get_path(self._new, owner), (list, tuple)):
                 return f"{owner}+=json::[{encode_part(value, self._new)}]"
         plain = entry.kind == "changed" and entry.path not in self._declared
-        if plain and type(value) in (bool, int):
+        short_int = type(value) is int and value.bit_length() < 200
+        if plain and (type(value) is bool or short_int):
             return f"{entry.path}={value}"
         if plain and isinstance(value, str):
             return f"{entry.path}=str::{value}"

@@ -8,21 +8,14 @@ from typing import Any
 
 from konfig._const import Const
 from konfig._convert import is_path
-from konfig._errors import ConfigValueError, SerializationError, short
+from konfig._errors import ConfigValueError, SerializationError
 from konfig._origin import describe
 from konfig._paths import Parts, format_path
 from konfig._placeholder import UNSET, Placeholder
-from konfig._ref import Expr, Lazy, LocalFunction, Ref
+from konfig._ref import Lazy, Ref
 from konfig._ref_eval import reader
-from konfig._tree import (
-    ORIGIN,
-    Node,
-    node_paths,
-    path_items,
-    places_of,
-    unending,
-    walk,
-)
+from konfig._tree import ORIGIN, Node, node_paths, places_of, unending
+from konfig._unwritable import endless_int, lone_surrogate, path_of, refused
 
 VERSION = 1
 """What `"__konfig__"` says at the root of a file."""
@@ -63,13 +56,13 @@ def encode_text(
         from konfig._plain import plain_data
 
         data = plain_data(value, sort_keys)
-    encoder = json.JSONEncoder(
-        indent=indent,
-        ensure_ascii=False,
-        allow_nan=False,
-        check_circular=False,  # what was made here is a tree
-    )
-    return encoder.encode(data)
+    # What was made here is a tree, and holds no NaN.
+    encoder = json.JSONEncoder(indent=indent, ensure_ascii=False, check_circular=False)
+    try:
+        text = encoder.encode(data)
+    except ValueError:
+        raise endless_int(value) from None
+    return text if text.isascii() else _encodable(text, value)
 
 
 def encode_data(
@@ -88,7 +81,23 @@ def encode_part(value: Any, root: Any) -> str:
     import json
 
     encoder = _Encoder(root, False, False)
-    return json.dumps(_encoded(encoder, value, root), allow_nan=False)
+    data = _encoded(encoder, value, root)
+    try:
+        return json.dumps(data, allow_nan=False)
+    except ValueError:
+        raise endless_int(root) from None
+
+
+def _encodable(text: str, root: Any) -> str:
+    """The text with lone surrogates as escapes, which no encoding of files has."""
+    try:
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        import re
+    if re.search("[\ud800-\udbff][\udc00-\udfff]", text):
+        raise lone_surrogate(root, "JSON, where two of them are read as one character")
+    return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 def _encoded(encoder: _Encoder, value: Any, root: Any) -> Any:
@@ -200,7 +209,7 @@ class _Encoder:
             return {"__ellipsis__": True}
         if is_path(value):
             return {"__path__": value.as_posix()}
-        raise self._refused(value)
+        raise refused(value, self._root)
 
     def _encode_lazy(self, lazy: Any) -> Any:
         mark = id(lazy)
@@ -232,7 +241,7 @@ class _Encoder:
         if found is None:
             raise SerializationError(
                 f"{ref!r} reads a config outside the one that is written",
-                path=self._path_of(ref),
+                path=path_of(ref, self._root),
                 hint="write the outer config, or use refs='resolve'",
             )
         return found
@@ -251,35 +260,7 @@ class _Encoder:
             out["value"] = self.encode(declared.value)
         return {"__placeholder__": out}
 
-    def _refused(self, value: Any) -> SerializationError:
-        if isinstance(value, LocalFunction):
-            return SerializationError(
-                f"a reference calls {value!r}, which has no importable name",
-                path=self._path_of(value),
-                hint="define it at the top level of a module, or use refs='resolve'",
-                origin=describe(value.origin),
-            )
-        return SerializationError(
-            f"{type(value).__qualname__} has no form in JSON: {short(value)}",
-            path=self._path_of(value),
-        )
-
-    def _path_of(self, wanted: Any) -> str | None:
-        """Where a stored value lies, itself or inside an expression."""
-        for parts, value in walk(self._root):
-            for key, item in path_items(value):
-                if item is wanted or _holds(item, wanted):
-                    return format_path((*parts, key), "cfg")
-        return None
-
 
 def _by_text(pair: tuple[Any, Any]) -> tuple[str, str]:
     key = pair[0]
     return str(key), repr(key)
-
-
-def _holds(value: Any, wanted: Any) -> bool:
-    if not isinstance(value, Expr):
-        return False
-    operands = (*value.__konfig_args__, *value.__konfig_kwargs__.values())
-    return any(item is wanted or _holds(item, wanted) for item in operands)

@@ -149,4 +149,6 @@ def short(value: Any, limit: int = 60) -> str:
         text = " ".join(repr(value).split())
     except Exception as error:
         text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
+        if type(value) is int:  # of more digits than Python writes
+            text = hex(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -60,6 +60,10 @@ def canonical(cfg: Any, *, exclude: Any = (), refs: str = "keep") -> str:
     return "".join(writer.out)
 
 
+# Python writes longer ints in hexadecimal digits alone.
+_LONG = 2_000
+
+
 class _Writer:
     def __init__(self, root: Any, exclude: list[Parts], resolve_refs: bool):
         self.out: list[str] = []
@@ -147,4 +151,6 @@ def _scalar(value: Any) -> str:
         return f"{kind}({'|'.join(value.type_names)},{_scalar(value.default)})"
     if isinstance(value, LocalFunction):
         return f"local({short(value)})"
+    if isinstance(value, int) and value.bit_length() > _LONG:
+        return f"int({value:#x})"
     return f"{type(value).__name__}({value!r})"

@@ -107,7 +107,7 @@ def _toml(text: bytes, origin: str) -> Any:
         at = f":{place[1]}, column {place[2]}" if place else ""
         what = str(error).partition(" (at")[0]
         raise ConfigValueError(f"not TOML: {what}", origin=origin + at) from None
-    except UnicodeDecodeError as error:
+    except ValueError as error:
         raise ConfigValueError(f"not TOML: {error}", origin=origin) from None
 
 
@@ -149,7 +149,7 @@ def _toml_value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, int):
         if not -(2**63) <= value < 2**63:
-            raise SerializationError(f"TOML has no integer as large as {value}")
+            raise OverflowError(value)
         return str(value)
     if isinstance(value, float):
         text = repr(value)

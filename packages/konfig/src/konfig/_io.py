@@ -8,7 +8,8 @@ from typing import Any
 
 from konfig._decode import decode, from_json
 from konfig._encode import encode_data, encode_text
-from konfig._errors import ConfigFileError, did_you_mean, joined
+from konfig._errors import ConfigFileError, KonfigError, did_you_mean, joined
+from konfig._unwritable import endless_int, large_int, lone_surrogate
 
 DATA = (".json", ".yaml", ".yml", ".toml")
 """What the names of data files end with."""
@@ -43,7 +44,19 @@ def data_text(cfg: Any, suffix: str, refs: str = "keep") -> str:
         return encode_text(cfg, indent=2, refs=refs) + "\n"
     from konfig._formats import text_of
 
-    return text_of(encode_data(cfg, refs=refs), suffix)
+    data = encode_data(cfg, refs=refs)
+    try:
+        text = text_of(data, suffix)
+        text.encode()
+    except UnicodeEncodeError:
+        raise lone_surrogate(cfg, suffix[1:].upper()) from None
+    except KonfigError:
+        raise
+    except OverflowError:
+        raise large_int(cfg) from None
+    except ValueError:
+        raise endless_int(cfg) from None
+    return text
 
 
 def write_text(target: Path, text: str) -> None:

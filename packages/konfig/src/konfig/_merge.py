@@ -43,7 +43,7 @@ def _pair(into: Node, incoming: Node, taken: dict[int, Any]) -> None:
 
 
 def _fill(
-    into: Node, incoming: Node, copier: Copier, copies: bool, done: set[int]
+    into: Any, incoming: Node, copier: Copier, copies: bool, done: set[int]
 ) -> None:
     for key, value in incoming._konfig_fields.items():
         current = into._konfig_fields.get(key)

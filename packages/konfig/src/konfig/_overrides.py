@@ -305,7 +305,7 @@ class _Change:
             return _convert.convert(adapt(text, annotation, current))
         except Mismatch as mismatch:
             raise self._fault(
-                f"expected {mismatch.expected}, got {text!r} for "
+                f"expected {mismatch.expected}, got {short(text)} for "
                 f"{format_path(self._parts, 'cfg')}"
             ) from None
 

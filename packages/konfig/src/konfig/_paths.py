@@ -76,8 +76,9 @@ def _scan_word(text: str, start: int, glob: bool) -> tuple[Any, int]:
     while at < len(text) and f"_{text[at]}".isidentifier():
         at += 1
     word = text[start:at]
-    if word.lstrip("-").isdecimal():
-        return int(word), at
+    number = _number(word)
+    if number is not None:
+        return number, at
     return (word, at) if word.isidentifier() else (None, start)
 
 
@@ -86,8 +87,9 @@ def _scan_brackets(text: str, start: int, glob: bool) -> tuple[Any, int]:
     inner = text[start + 1 : end].strip()
     if glob and inner in ("*", "**"):
         return (ANY if inner == "*" else DEEP), end + 1
-    if inner.lstrip("-").isdecimal():
-        return int(inner), end + 1
+    number = _number(inner)
+    if number is not None:
+        return number, end + 1
     import ast  # quoted and composed keys are rare
 
     try:
@@ -96,6 +98,12 @@ def _scan_brackets(text: str, start: int, glob: bool) -> tuple[Any, int]:
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         raise _fault(text, start + 1, "an index or a quoted key") from None
     return key, end + 1
+
+
+def _number(word: str) -> int | None:
+    """The position that a word is, or None; no config has a longer one."""
+    digits = word.removeprefix("-")
+    return int(word) if digits.isdecimal() and len(digits) < 10 else None
 
 
 def _closing(text: str, start: int) -> int:

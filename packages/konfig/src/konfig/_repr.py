@@ -122,7 +122,8 @@ def atom(value: Any) -> str:
     try:
         return repr(value)
     except Exception:
-        return f"<{type(value).__name__}>"
+        # More decimal digits than Python writes, or a class that is broken.
+        return hex(value) if type(value) is int else f"<{type(value).__name__}>"
 
 
 def laid_out(
