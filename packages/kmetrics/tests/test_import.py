@@ -1,4 +1,6 @@
+import ast
 import json
+import pathlib
 import subprocess
 import sys
 
@@ -57,3 +59,21 @@ def test_every_public_name_is_there_and_listed():
     assert all(getattr(kmetrics, name) is not None for name in kmetrics.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Acuracy'"):
         kmetrics.Acuracy  # noqa: B018
+
+
+def test_a_type_checker_sees_the_names_that_there_are():
+    stub = pathlib.Path(kmetrics.__file__).with_suffix(".pyi")
+    tree = ast.parse(stub.read_text(encoding="utf-8"))
+    found = {
+        target.id: ast.unparse(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+    }
+    assert ast.literal_eval(found.pop("__all__")) == sorted(kmetrics.__all__)
+    assert found == kmetrics._FAMILIAR
+
+
+def test_the_names_of_papers_are_served():
+    assert kmetrics.RMSE is kmetrics.RootMeanSquaredError
+    assert kmetrics.MCC is kmetrics.MatthewsCorrelation
