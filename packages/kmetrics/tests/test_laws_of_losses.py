@@ -1,3 +1,4 @@
+import jax
 import numpy as np
 import pytest
 
@@ -103,3 +104,19 @@ def test_every_shipped_loss_is_among_the_cases():
 def test_every_shipped_loss_keeps_the_laws(name):
     metric, data, *options = CASES[name]
     check_laws(metric, data, **dict(*options))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_shipped_loss_is_computed_in_the_dtype_that_is_asked_for(name):
+    metric, data, *_ = CASES[name]
+
+    def dtype_in(compute_dtype):
+        loss = metric.replace(compute_dtype=compute_dtype)
+        return jax.eval_shape(lambda b: loss.get_values(**b), data[0]).dtype
+
+    assert dtype_in(None) == dtype_in("float32") == "float32"
+    # Pixels are added up in float32 at least.
+    over_pixels = name in ("Dice", "Lovasz")
+    assert dtype_in("bfloat16") == ("float32" if over_pixels else "bfloat16")
+    with jax.enable_x64(True):
+        assert dtype_in("float64") == "float64"

@@ -12,12 +12,16 @@ import jax.numpy as jnp
 import kontext
 from kmetrics._errors import StateDefinitionError
 from kmetrics._loss_inputs import (
+    ComputeDtype,
     Weight,
     call_of,
+    check_compute_dtype,
     check_weight,
+    check_wide_floats,
+    convert_floats,
     no_step,
+    to_floats,
     wants_mask,
-    widen_half,
 )
 from kmetrics._loss_state import LossState
 from kmetrics._masks import align_left, combine_masks, fill_masked, masked_sums
@@ -54,7 +58,7 @@ class Loss(Metric):
     A subclass declares the keys of its inputs and gives `get_values`, which returns
     one value per element. What the mask drops is replaced by `masked_fill` before
     `get_values` runs, so neither the value nor the gradient sees it, NaN included.
-    Half precision inputs are widened to float32.
+    Half precision inputs are widened to float32 unless `compute_dtype` says otherwise.
 
     Attributes:
       weight: a number, or a function from the step to one, such as an optax schedule.
@@ -67,6 +71,10 @@ class Loss(Metric):
       normalize_by: the normaliser. "mask": the sum of the mask over the values.
         "values": the number of values, masked or not. "batch": the number of
         examples. "sum": 1. Padding never counts.
+      compute_dtype: the dtype that floats are converted to before the formula:
+        "bfloat16", which halves the memory of large logits, "float32" or "float64".
+        None: float32, or float64 where an input is. Sums over the values are exact in
+        each case.
       keep_zero_weight: whether a loss of the constant weight 0 stays in the total, so
         that its NaN is seen there.
       masked_fill: for a subclass: the number, or one per input, that stands in for
@@ -75,7 +83,7 @@ class Loss(Metric):
 
     Raises:
       TypeError: `weight` is neither a number nor a function.
-      ValueError: `normalize_by` is not known.
+      ValueError: `normalize_by` or `compute_dtype` is not known.
 
     Example:
       ```
@@ -100,6 +108,7 @@ class Loss(Metric):
     sample_weight: kontext.Key | None = None
     step: kontext.Key = "step"
     normalize_by: NormalizeBy = "mask"
+    compute_dtype: ComputeDtype | None = None
     keep_zero_weight: bool = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -115,6 +124,8 @@ class Loss(Metric):
         super().__post_init__()
         name = type(self).__name__
         object.__setattr__(self, "weight", check_weight(self.weight, name))
+        dtype = check_compute_dtype(self.compute_dtype, name)
+        object.__setattr__(self, "compute_dtype", dtype)
         if self.normalize_by not in _NORMALIZE_BY:
             raise ValueError(
                 f"{name}: normalize_by={self.normalize_by!r} is not known\n"
@@ -231,7 +242,11 @@ class Loss(Metric):
             inputs.pop(name, None) for name in ("mask", "sample_weight", "step")
         )
         weight = self._weight_at(step)
-        inputs = {name: widen_half(value) for name, value in inputs.items()}
+        check_wide_floats(self.compute_dtype, type(self).__name__)
+        inputs = {
+            name: convert_floats(value, self.compute_dtype)
+            for name, value in inputs.items()
+        }
         both = combine_masks(combine_masks(mask, examples), self.get_mask(**inputs))
         if both is not None or sample_weight is not None:
             untouched = {*shared, *self.shared_inputs}
@@ -275,6 +290,10 @@ class Loss(Metric):
         """Whether the weight is the constant 0, so that the loss is logged alone."""
         constant = not callable(self.weight)
         return constant and self.weight == 0 and not self.keep_zero_weight
+
+    def _floats(self, x: Any) -> jax.Array:
+        """`x` in the dtype of the formula."""
+        return to_floats(x, self.compute_dtype)
 
     def _weight_at(self, step: Any | None) -> Any:
         if not callable(self.weight):

@@ -5,15 +5,18 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from kmetrics._errors import ScheduleError
+from kmetrics._numerics import to_float32
 
 Weight: TypeAlias = float | Callable[[Any], Any]
+ComputeDtype: TypeAlias = Literal["bfloat16", "float32", "float64"]
+_COMPUTE_DTYPES = ("bfloat16", "float32", "float64")
 _OF_ALL = ("mask", "sample_weight", "step")
 
 
@@ -47,16 +50,54 @@ def check_weight(weight: Any, name: str) -> Any:
     )
 
 
-def widen_half(value: Any) -> Any:
-    """`value` with half precision floats as float32, through trees."""
+def check_compute_dtype(dtype: Any, name: str) -> str | None:
+    """The name of the dtype of a formula; None stays.
 
-    def widen(leaf: Any) -> Any:
-        dtype = getattr(leaf, "dtype", None)
-        if dtype is None or not jnp.issubdtype(dtype, jnp.floating):
-            return leaf
-        return leaf if dtype.itemsize >= 4 else jnp.asarray(leaf, jnp.float32)
+    Raises:
+      ValueError: it is not one of those that a loss is computed in.
+    """
+    if dtype is None:
+        return None
+    try:
+        given = np.dtype(dtype).name
+    except TypeError:
+        given = repr(dtype)
+    if given not in _COMPUTE_DTYPES:
+        raise ValueError(
+            f"{name}: compute_dtype={given} is no dtype to compute a loss in\n"
+            f"use None or one of {', '.join(map(repr, _COMPUTE_DTYPES))}"
+        )
+    return given
 
-    return jax.tree.map(widen, value)
+
+def to_floats(x: Any, dtype: str | None) -> jax.Array:
+    """`x` as an array of `dtype`; None: as floats of at least 32 bits."""
+    return to_float32(x) if dtype is None else jnp.asarray(x, dtype)
+
+
+def convert_floats(value: Any, dtype: str | None) -> Any:
+    """`value` with its floats as `to_floats` makes them, through trees."""
+
+    def convert(leaf: Any) -> Any:
+        kind = getattr(leaf, "dtype", None)
+        is_float = kind is not None and jnp.issubdtype(kind, jnp.floating)
+        return to_floats(leaf, dtype) if is_float else leaf
+
+    return jax.tree.map(convert, value)
+
+
+def check_wide_floats(dtype: str | None, name: str) -> None:
+    """Refuses float64 where jax would make float32 of it.
+
+    Raises:
+      ValueError: so it is.
+    """
+    if dtype == "float64" and not jax.config.read("jax_enable_x64"):
+        raise ValueError(
+            f'{name}: compute_dtype="float64" needs arrays of 64 bits\n'
+            "  jax makes float32 of them\n"
+            'call jax.config.update("jax_enable_x64", True) at the start'
+        )
 
 
 @functools.cache

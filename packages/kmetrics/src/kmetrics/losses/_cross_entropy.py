@@ -61,10 +61,11 @@ class SoftmaxCrossEntropy(Loss):
         labels: Real[Array, "*b n"] | Bool[Array, "*b n"],
     ) -> Float[Array, "*b 1"]:
         """`[*b, 1]`, one value per example."""
-        logits, labels = to_float32(logits), to_float32(labels)
+        logits, labels = self._floats(logits), self._floats(labels)
         labels = _smooth(labels, self.label_smoothing, logits.shape[-1])
         if self.class_weights is not None:
-            labels *= _class_weights(self, self.class_weights, logits.shape[-1])
+            weights = _class_weights(self, self.class_weights, logits.shape[-1])
+            labels *= weights.astype(logits.dtype)
         terms = weigh(labels, jax.nn.log_softmax(logits))
         values = -jnp.sum(terms, axis=-1, keepdims=True)
         return values + _z_term(self.z_loss, logits)
@@ -88,7 +89,7 @@ class _IntLabels(Loss):
         self, logits: Any, labels: Any
     ) -> tuple[jax.Array, jax.Array, jax.Array]:
         """Logits; labels that are classes; which of them were, both `[*b, 1]`."""
-        logits = to_float32(logits)
+        logits = self._floats(logits)
         labels = _as_column(labels, logits.ndim)
         is_class = (labels >= 0) & (labels < logits.shape[-1])
         _check_classes(type(self).__name__, labels, is_class, logits.shape[-1])
@@ -148,6 +149,7 @@ class SoftmaxCrossEntropyWithIntLabels(_IntLabels):
         share, terms = self.label_smoothing, normaliser - logits
         if self.class_weights is not None:
             weights = _class_weights(self, self.class_weights, logits.shape[-1])
+            weights = weights.astype(logits.dtype)
             values *= weights[labels]
             terms = weigh(weights, terms)
         if share:
@@ -221,7 +223,7 @@ class SigmoidBinaryCrossEntropy(Loss):
         labels: Real[Array, "*b n"] | Bool[Array, "*b n"],
     ) -> Float[Array, "*b n"]:
         """`[*b, n]`, one value per element."""
-        logits, labels = to_float32(logits), to_float32(labels)
+        logits, labels = self._floats(logits), self._floats(labels)
         labels = _smooth(labels, self.label_smoothing, 2)
         positive = weigh(labels, jax.nn.softplus(-logits))
         negative = weigh(1 - labels, jax.nn.softplus(logits))
@@ -265,7 +267,7 @@ class SigmoidFocal(Loss):
         labels: Real[Array, "*b"] | Bool[Array, "*b"],
     ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element."""
-        logits, labels = to_float32(logits), to_float32(labels)
+        logits, labels = self._floats(logits), self._floats(labels)
         entropy = weigh(labels, jax.nn.softplus(-logits))
         entropy += weigh(1 - labels, jax.nn.softplus(logits))
         # 1 - p, without the digits that 1 - σ(z) would lose.

@@ -11,7 +11,6 @@ import jax.numpy as jnp
 import kontext
 from kmetrics._loss import Loss
 from kmetrics._masks import align_left
-from kmetrics._numerics import to_float32
 from ktyping import Array, Bool, Float, Real, typechecked
 
 
@@ -30,7 +29,7 @@ class Value(Loss):
         self, values: Real[Array, "*b"] | Bool[Array, "*b"]
     ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element."""
-        return to_float32(values)
+        return self._floats(values)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -48,7 +47,7 @@ class AbsoluteValue(Loss):
         self, values: Real[Array, "*b"] | Bool[Array, "*b"]
     ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element."""
-        return jnp.abs(to_float32(values))
+        return jnp.abs(self._floats(values))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -66,7 +65,7 @@ class _Difference(Loss):
     ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element."""
         # Before subtracting: 0 - 16 is 240 in uint8.
-        return self._of_difference(to_float32(preds) - to_float32(targets))
+        return self._of_difference(self._floats(preds) - self._floats(targets))
 
     def _of_difference(self, difference: jax.Array) -> jax.Array:
         raise NotImplementedError
@@ -160,7 +159,7 @@ class Charbonnier(_Difference):
 
     def _of_difference(self, difference: jax.Array) -> jax.Array:
         # hypot does not overflow, nor lose a small eps beside a small difference.
-        return jnp.hypot(difference, jnp.float32(self.eps))
+        return jnp.hypot(difference, jnp.asarray(self.eps, difference.dtype))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -225,8 +224,8 @@ class WeightedL1(Loss):
         self, preds: Real[Array, "*b"], targets: Real[Array, "*b"], mask: Any = None
     ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element."""
-        targets = to_float32(targets)
-        size = jnp.abs(to_float32(preds) - targets)
+        targets = self._floats(targets)
+        size = jnp.abs(self._floats(preds) - targets)
         is_front = targets != 0
         if not isinstance(self.ratio, str):
             return size * jnp.where(is_front, 1.0, self.ratio)

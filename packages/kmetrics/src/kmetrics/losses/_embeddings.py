@@ -12,7 +12,6 @@ import kontext
 from kmetrics._directions import cosine, direction, length
 from kmetrics._loss import Loss
 from kmetrics._masks import align_left
-from kmetrics._numerics import to_float32
 from ktyping import Array, Bool, Float, Real, typechecked
 
 # Drops a row of a softmax without an inf, whose gradient would be NaN.
@@ -44,7 +43,7 @@ class NegativeCosineSimilarity(Loss):
         self, preds: Real[Array, "*b n"], targets: Real[Array, "*b n"]
     ) -> Float[Array, "*b 1"]:
         """`[*b, 1]`, one value per vector."""
-        similar = cosine(to_float32(preds), to_float32(targets), self.eps)
+        similar = cosine(self._floats(preds), self._floats(targets), self.eps)
         return -similar[..., None]
 
 
@@ -82,7 +81,7 @@ class InfoNCE(Loss):
         self, preds: Real[Array, "b n"], targets: Real[Array, "b n"], mask: Any = None
     ) -> Float[Array, "b 1"]:
         """`[b, 1]`, one value per row of `preds`."""
-        one, two = to_float32(preds), to_float32(targets)
+        one, two = self._floats(preds), self._floats(targets)
         if self.normalize:
             one, two = direction(one, 1e-8), direction(two, 1e-8)
         similar = jnp.matmul(one, two.T, precision="highest") / self.temperature
@@ -129,7 +128,7 @@ class Contrastive(Loss):
         | Bool[Array, "*b"],
     ) -> Float[Array, "*b 1"]:
         """`[*b, 1]`, one value per pair."""
-        gap = to_float32(preds) - to_float32(targets)
+        gap = self._floats(preds) - self._floats(targets)
         together = jnp.reshape(labels, gap.shape[:-1]) != 0
         # Squared without the root, whose gradient at 0 would be lost.
         near = jnp.sum(gap * gap, axis=-1)
@@ -168,9 +167,9 @@ class Triplet(Loss):
         negatives: Real[Array, "*b n"],
     ) -> Float[Array, "*b 1"]:
         """`[*b, 1]`, one value per triplet."""
-        anchors = to_float32(anchors)
+        anchors = self._floats(anchors)
         near, far = (
-            length(anchors - to_float32(other)) for other in (positives, negatives)
+            length(anchors - self._floats(other)) for other in (positives, negatives)
         )
         return jax.nn.relu(near - far + self.margin)[..., None]
 
@@ -203,7 +202,7 @@ class Hinge(Loss):
     ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element."""
         sign = jnp.where(jnp.asarray(labels) != 0, 1.0, -1.0)
-        value = jax.nn.relu(self.margin - sign * to_float32(logits))
+        value = jax.nn.relu(self.margin - sign * self._floats(logits))
         return jnp.square(value) if self.squared else value
 
 

@@ -12,7 +12,6 @@ import jax.numpy as jnp
 
 import kontext
 from kmetrics._loss import Loss
-from kmetrics._numerics import to_float32
 from kmetrics.losses._products import weigh
 from ktyping import Array, Bool, Float, Real, typechecked
 
@@ -38,7 +37,7 @@ class Poisson(Loss):
         self, preds: Real[Array, "*b"], targets: Real[Array, "*b"] | Bool[Array, "*b"]
     ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element; inf for a rate of 0 and a count above it."""
-        preds, targets = to_float32(preds), to_float32(targets)
+        preds, targets = self._floats(preds), self._floats(targets)
         if self.is_log:
             return jnp.exp(preds) - targets * preds
         return preds - weigh(targets, jnp.log(jnp.where(targets == 0, 1.0, preds)))
@@ -80,8 +79,8 @@ class GaussianNLL(Loss):
         targets: Real[Array, "*b"],
     ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element."""
-        difference = to_float32(preds) - to_float32(targets)
-        variance = jnp.maximum(to_float32(variances), self.eps)
+        difference = self._floats(preds) - self._floats(targets)
+        variance = jnp.maximum(self._floats(variances), self.eps)
         value = (jnp.log(variance) + jnp.square(difference) / variance) / 2
         return value + math.log(2 * math.pi) / 2 if self.full else value
 
@@ -105,7 +104,7 @@ class KL(Loss):
         self, logits: Float[Array, "*b n"], labels: Real[Array, "*b n"]
     ) -> Float[Array, "*b 1"]:
         """`[*b, 1]`, one value per example."""
-        labels = to_float32(labels)
+        labels = self._floats(labels)
         log_labels = jnp.log(jnp.where(labels == 0, 1.0, labels))
-        gap = log_labels - jax.nn.log_softmax(to_float32(logits))
+        gap = log_labels - jax.nn.log_softmax(self._floats(logits))
         return jnp.sum(weigh(labels, gap), axis=-1, keepdims=True)

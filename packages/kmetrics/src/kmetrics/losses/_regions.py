@@ -59,7 +59,7 @@ class Dice(_Region):
         mask: Any = None,
     ) -> Float[Array, "*b 1 1 m"]:
         """`[*b, 1, 1, m]`, one value per region."""
-        probs, labels = jax.nn.sigmoid(to_float32(logits)), to_float32(labels)
+        probs, labels = jax.nn.sigmoid(self._floats(logits)), self._floats(labels)
         if mask is not None:
             keep = align_left(mask, probs.shape) != 0
             probs, labels = (jnp.where(keep, x, 0.0) for x in (probs, labels))
@@ -99,13 +99,13 @@ class IoU(_Region):
         mask: Any = None,
     ) -> Float[Array, "*b 1 1 m"]:
         """`[*b, 1, 1, m]`, one value per region."""
-        pred, true = to_float32(logits) > self.threshold, jnp.asarray(labels) != 0
+        pred, true = jnp.asarray(logits) > self.threshold, jnp.asarray(labels) != 0
         if mask is not None:
             keep = align_left(mask, pred.shape) != 0
             pred, true = pred & keep, true & keep
         common, union = _over_pixels(pred & true), _over_pixels(pred | true)
         iou = jnp.where(union == 0, 1.0, common / jnp.maximum(union, 1.0))
-        gap = to_float32(iou_preds)[..., None, None, :] - iou
+        gap = self._floats(iou_preds)[..., None, None, :] - self._floats(iou)
         return jnp.square(gap) if self.squared else jnp.abs(gap)
 
 
@@ -131,7 +131,7 @@ class Lovasz(_Region):
     ) -> Float[Array, "*b 1 1 m"]:
         """`[*b, 1, 1, m]`, one value per region."""
         true = jnp.asarray(labels) != 0
-        errors = 1 - to_float32(logits) * jnp.where(true, 1.0, -1.0)
+        errors = 1 - self._floats(logits) * jnp.where(true, 1.0, -1.0)
         if mask is not None:
             keep = align_left(mask, errors.shape) != 0
             # Last in the order, where the hinge makes nothing of them.

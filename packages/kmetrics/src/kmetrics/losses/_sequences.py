@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import kontext
 from kmetrics._class_inputs import wide_integers
 from kmetrics._loss import Loss
-from kmetrics._numerics import is_traced, to_float32
+from kmetrics._numerics import is_traced
 from ktyping import Array, Bool, Float, Int, Real, typechecked
 
 # The logarithm of a probability of 0, without an inf, whose gradient would be NaN.
@@ -62,7 +62,7 @@ class CTC(Loss):
         mask: Any = None,
     ) -> Float[Array, "*b 1"]:
         """`[*b, 1]`, one value per sequence."""
-        logits, labels = to_float32(logits), wide_integers(labels)
+        logits, labels = self._floats(logits), wide_integers(labels)
         if self.blank >= logits.shape[-1]:
             raise ValueError(
                 "CTC: the blank is no class\n"
@@ -115,7 +115,7 @@ def _log_probability(
         into = jnp.maximum(into + emit, _IMPOSSIBLE)
         return jnp.where(frame_counts[..., None], into, reached), None
 
-    start = jnp.full(spelled.shape, _IMPOSSIBLE).at[..., 0].set(0.0)
+    start = jnp.full(spelled.shape, _IMPOSSIBLE, emitted.dtype).at[..., 0].set(0.0)
     by_time = (jnp.moveaxis(emitted, -2, 0), jnp.moveaxis(frames, -1, 0))
     reached, _ = jax.lax.scan(step, start, by_time)
     last = 2 * jnp.sum(counts, axis=-1, keepdims=True)
