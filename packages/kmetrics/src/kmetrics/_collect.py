@@ -19,7 +19,7 @@ from kmetrics._errors import NameCollisionError
 from kmetrics._fetch import fetch
 from kmetrics._loss import Loss
 from kmetrics._metric import Metric, as_zeros, like_nothing
-from kmetrics._names import flatten_names
+from kmetrics._names import flatten_names, result_names
 from kmetrics._numerics import Pair, is_traced
 from kmetrics._packed import States, joined, merge_packed, packed, unpacked, without
 from kmetrics._results import named_results, plain_result
@@ -75,7 +75,8 @@ class Collection:
       metrics: names to metrics, or to further mappings; nested names join with "/".
 
     Raises:
-      NameCollisionError: a metric is called "total", or two have the same name.
+      NameCollisionError: a metric is called "total", or two metrics or results have
+        the same name.
       TypeError: an entry is not a `Metric`.
     """
 
@@ -85,6 +86,7 @@ class Collection:
         flat = flatten_names(metrics, what="metric")
         for name, metric in flat.items():
             _check_kind(name, metric, Metric)
+        result_names(flat)
         object.__setattr__(self, "_items", tuple(flat.items()))
 
     @property
@@ -96,6 +98,14 @@ class Collection:
     def names(self) -> tuple[str, ...]:
         """The names, in order."""
         return tuple(name for name, _ in self._items)
+
+    def metric_names(self) -> tuple[str, ...]:
+        """The names of the results that `compute` gives, in order.
+
+        A metric that does not tell them, such as one per leaf of a tree, is there under
+        its own name.
+        """
+        return result_names(self.metrics)
 
     def __len__(self) -> int:
         return len(self._items)
@@ -236,16 +246,12 @@ class Collection:
             except Exception as error:
                 error.add_note(f"metric {name}")
                 raise
-            for full, part in named_results(name, value):
-                if full in values:
-                    raise NameCollisionError(
-                        f"two results are both named {full!r}\n"
-                        f"rename the metric {name!r}"
-                    )
-                values[full] = part
+            results = dict(named_results(name, value))
             count = getattr(state, "count", None)
             if log_count and type(count) is Pair:
-                values[f"{name}/count"] = plain_result(count.numpy())
+                results[f"{name}/count"] = plain_result(count.numpy())
+            _check_new(results, values, name)
+            values |= results
         return values
 
 
@@ -269,6 +275,16 @@ def _merge_states(a: States, b: States) -> States:
 
 
 _merge_compiled: Callable[[States, States], States] = jax.jit(_merge_states)
+
+
+def _check_new(
+    results: Mapping[str, Any], values: Mapping[str, Any], name: str
+) -> None:
+    taken = [full for full in results if full in values]
+    if taken:
+        raise NameCollisionError(
+            f"two results are both named {taken[0]!r}\nrename the metric {name!r}"
+        )
 
 
 def _check_kind(name: str, entry: Any, kind: type) -> None:

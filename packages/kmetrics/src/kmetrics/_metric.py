@@ -163,6 +163,15 @@ class Metric:
             state = self.get_state_from_context(context)
         return plain_result(state.compute())
 
+    def metric_names(self) -> tuple[str, ...] | None:
+        """The names of its results, where `compute` gives a dict; nested ones as "a/b".
+
+        None: it has one result, or only the data tells the names. Around another metric
+        they are those of that metric, unless a subclass says otherwise.
+        """
+        inner = getattr(self, "metric", None)
+        return inner.metric_names() if isinstance(inner, Metric) else None
+
     def keypaths(self) -> tuple[str, ...]:
         """The paths it reads, as text, in the order of its fields."""
         return tuple(dict.fromkeys(path_texts(kontext.get_keypaths(self))))

@@ -3,11 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from kmetrics._errors import NameCollisionError
 
 TOTAL = "total"
+
+
+class Named(Protocol):
+    """What is asked of a metric to name its results."""
+
+    def metric_names(self) -> tuple[str, ...] | None:
+        """The names of its results; None: one, or not known before the data."""
+        ...
+
+
+def result_names(metrics: Mapping[str, Named]) -> tuple[str, ...]:
+    """The names of all results, as far as they are known: `name`, or `name/result`.
+
+    Raises:
+      NameCollisionError: two results get one name.
+      TypeError: `metric_names` of a metric gives something else than names.
+    """
+    owner: dict[str, str] = {}
+    for name, metric in metrics.items():
+        for full in _full_names(name, metric):
+            if full in owner:
+                raise NameCollisionError(
+                    f"two results are both named {full!r}\n"
+                    f"  of the metrics {owner[full]!r} and {name!r}\n"
+                    "rename one of them"
+                )
+            owner[full] = name
+    return tuple(owner)
+
+
+def _full_names(name: str, metric: Named) -> tuple[str, ...]:
+    parts = metric.metric_names()
+    if parts is None:
+        return (name,)
+    if not isinstance(parts, tuple) or not all(isinstance(p, str) for p in parts):
+        raise TypeError(
+            f"{type(metric).__name__}.metric_names must give names, or None\n"
+            f"  got {parts!r}, expected a tuple of texts"
+        )
+    return tuple(f"{name}/{part}" for part in parts)
 
 
 def flatten_names(tree: Mapping[str, Any], *, what: str) -> dict[str, Any]:

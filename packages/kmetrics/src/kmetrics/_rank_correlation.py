@@ -140,6 +140,10 @@ class Spearman(Metric):
         table = (half.reshape(self.bins, self.bins) for half in counts)
         return JointBinsState(counts=Pair(*table), bins=self.bins)
 
+    def metric_names(self) -> tuple[str, ...] | None:
+        """`value` and `bound` if binned."""
+        return ("value", "bound") if self.method == "binned" else None
+
     def from_pairs(self, preds: np.ndarray, targets: np.ndarray) -> float:
         """The correlation of arrays `[n]`."""
         if np.isnan(preds).any() or np.isnan(targets).any():

@@ -102,6 +102,10 @@ class Accuracy(Metric):
         kind = CountingState if self.count_nan else AverageState
         return kind.empty().with_parent(self)
 
+    def metric_names(self) -> tuple[str, ...] | None:
+        """`value` and `nan_rows` if those are counted."""
+        return ("value", "nan_rows") if self.count_nan else None
+
     @typechecked
     def get_state(
         self,

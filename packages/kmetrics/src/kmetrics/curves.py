@@ -197,6 +197,10 @@ class RocAuc(_Curve):
             return super().empty()
         return BinnedState.empty(bins=self.bins).with_parent(self)
 
+    def metric_names(self) -> tuple[str, ...] | None:
+        """`value` and `bound` if binned."""
+        return ("value", "bound") if self.method == "binned" else None
+
     @typechecked
     def get_state(
         self,

@@ -150,6 +150,10 @@ class PanopticQuality(Metric):
                 f"  got {self.stuff}, expected 0 to {self.num_classes - 1}"
             )
 
+    def metric_names(self) -> tuple[str, ...]:
+        """`pq`, `sq` and `rq`."""
+        return "pq", "sq", "rq"
+
     @typechecked
     def get_state(
         self,

@@ -74,6 +74,13 @@ class Grouped(Metric):
         rest = () if self.other is None else (self.other,)
         return (*self._group_names, *rest, *(["overall"] * self.include_overall))
 
+    def metric_names(self) -> tuple[str, ...]:
+        """Those of the groups; if the metric has several results, "group/result"."""
+        inner = self.metric.metric_names()
+        if inner is None:
+            return self.names
+        return tuple(f"{name}/{part}" for name in self.names for part in inner)
+
     def __kontext_keys__(self) -> dict[str, Any]:
         return {**kontext.forward_keys(self.metric), "by": self.by}
 

@@ -150,6 +150,10 @@ class Quantiles(Metric):
         """The names of the quantiles: `p` and the percentage."""
         return tuple(f"p{100 * q:.10g}" for q in self.q)
 
+    def metric_names(self) -> tuple[str, ...]:
+        """The names of the quantiles."""
+        return self.names
+
     @property
     def log_bins(self) -> LogBins:
         """The bins that are counted."""
@@ -191,6 +195,10 @@ class Moments(Std):
 
     State = MomentsOfState
 
+    def metric_names(self) -> tuple[str, ...]:
+        """`mean`, `std` and `count`."""
+        return "mean", "std", "count"
+
     @typechecked
     def get_state(
         self,
@@ -220,6 +228,10 @@ class MeanCov(Metric):
     mask: kontext.Key | None = None
     ddof: int = 0
     on_empty: OnEmpty = "nan"
+
+    def metric_names(self) -> tuple[str, ...]:
+        """`mean` and `cov`."""
+        return "mean", "cov"
 
     @typechecked
     def get_state(

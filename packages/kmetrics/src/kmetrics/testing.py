@@ -12,7 +12,7 @@ import numpy as np
 
 from kmetrics._errors import LawError, StateDefinitionError
 from kmetrics._metric import Metric, accepts_mask
-from kmetrics._results import plain_result
+from kmetrics._results import named_results, plain_result
 
 __all__ = ["check_laws"]
 
@@ -30,11 +30,12 @@ def check_laws(
 ) -> None:
     """Checks that the states of `metric` merge as they must.
 
-    Each law is checked on the computed value: an empty state changes nothing, brackets
-    do not matter, a finalized state computes the same and still merges, jit changes
-    nothing, a state survives flattening; and if asked for, order does not matter, the
-    merged states equal the state of all data at once, a batch without examples changes
-    nothing, and rows that the mask drops are not looked at.
+    Each law is checked on the computed value: its parts have the names that
+    `metric_names` tells, an empty state changes nothing, brackets do not matter, a
+    finalized state computes the same and still merges, jit changes nothing, a state
+    survives flattening; and if asked for, order does not matter, the merged states
+    equal the state of all data at once, a batch without examples changes nothing, and
+    rows that the mask drops are not looked at.
 
     Inputs that are arrays are handed over under jit, others (text, say) as they are.
 
@@ -60,6 +61,7 @@ def check_laws(
     states = [laws.make(batch) for batch in batches]
     laws.check_merging(states)
     value = _fold(states)
+    laws.check_names(value)
     first = metric.get_state(**batches[0])
     law = "a state made under jit is the same"
     laws.check(law, _fold([first, *states[1:]]), value)
@@ -101,6 +103,15 @@ class _Laws:
         leaves, structure = jax.tree.flatten(whole)
         again = structure.unflatten(leaves)
         self.check("a state survives flattening", _value(again), value)
+
+    def check_names(self, value: Any) -> None:
+        told = self.metric.metric_names()
+        # A metric that was skipped, or saw nothing to show, has no results.
+        if told is None or (isinstance(value, Mapping) and not value):
+            return
+        found = [name.removeprefix("/") for name, _ in named_results("", value)]
+        if sorted(found) != sorted(told):
+            self._fail("metric_names tells the names of the results", found, told)
 
     def _check_empty(self, whole: Any, value: Any) -> None:
         try:

@@ -141,6 +141,9 @@ class TreeMap(_OverLeaves):
 
     State = TreeState
 
+    def metric_names(self) -> None:
+        """None: the paths of the leaves are known with the data."""
+
     def _combined(self, states: dict[str, Any]) -> Any:
         return TreeState(states=states).with_parent(self)
 

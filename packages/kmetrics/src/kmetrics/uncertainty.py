@@ -111,6 +111,10 @@ class Bootstrap(Metric):
     def __kontext_keys__(self) -> dict[str, Any]:
         return {**kontext.forward_keys(self.metric), "ids": self.ids}
 
+    def metric_names(self) -> tuple[str, ...]:
+        """`value`, `lo`, `hi` and `sd`."""
+        return "value", "lo", "hi", "sd"
+
     def keypaths(self) -> tuple[str, ...]:
         """The paths that the metric reads, and that of the ids."""
         return tuple(dict.fromkeys([*self.metric.keypaths(), str(self.ids)]))
@@ -288,6 +292,10 @@ class WithCi(Metric):
     def on_empty(self) -> Any:
         """That of the metric."""
         return getattr(self.metric, "on_empty", "nan")
+
+    def metric_names(self) -> tuple[str, ...]:
+        """`value`, `lo` and `hi`."""
+        return "value", "lo", "hi"
 
     def empty(self) -> Any:
         """The state of no data."""

@@ -66,6 +66,10 @@ class ShowConfusionMatrix(ConfusionMatrix):
                 f"{name}: class_names must be a tuple of texts\n  got {names!r}"
             )
 
+    def metric_names(self) -> tuple[str, ...]:
+        """`table` and `image`."""
+        return "table", "image"
+
     def get_state(
         self,
         labels: Any,
