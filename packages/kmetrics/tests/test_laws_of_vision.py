@@ -88,6 +88,11 @@ CASES = {
         for name in kmetrics.pose.__all__
     },
     "depth": (kmetrics.AbsRel(), batches(preds=(2,), targets=(2,))),
+    "drawn": (
+        # From 1 on, so that no batch is without a depth that was measured.
+        kmetrics.RgbAbsRel(depth_range=(1.0, 2.0)),
+        batches(preds=(1, 2, 3), targets=(1, 2, 3)),
+    ),
     "delta": (kmetrics.Delta(threshold=3), batches(preds=(2,), targets=(2,))),
     **{
         f"{name}{per_example}": (

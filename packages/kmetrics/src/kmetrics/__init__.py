@@ -38,7 +38,7 @@ _EXPORTS = {
     "confusion": "BalancedAccuracy CohenKappa ConfusionMatrix FBeta "
     "MatthewsCorrelation MeanIoU Precision Recall Specificity",
     "curves": "AveragePrecision PrAuc RocAuc",
-    "depth": "AbsRel Delta",
+    "depth": "AbsRel Delta RgbAbsRel",
     "generative": "Fid FrechetDistance Lpips",
     "image": "Psnr PsnrWithResize Ssim",
     "multilabel": "LabelRankingAveragePrecision MultilabelAveragePrecision",

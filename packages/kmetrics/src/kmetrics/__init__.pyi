@@ -96,7 +96,7 @@ from kmetrics.confusion import (
     Specificity,
 )
 from kmetrics.curves import AveragePrecision, PrAuc, RocAuc
-from kmetrics.depth import AbsRel, Delta
+from kmetrics.depth import AbsRel, Delta, RgbAbsRel
 from kmetrics.generative import Fid, FrechetDistance, Lpips
 from kmetrics.image import Psnr, PsnrWithResize, Ssim
 from kmetrics.multilabel import (
@@ -239,6 +239,7 @@ __all__ = [
     "R2",
     "Recall",
     "RecallAtK",
+    "RgbAbsRel",
     "RocAuc",
     "RootMeanSquaredError",
     "RougeL",

@@ -1,22 +1,29 @@
-"""Metrics of predicted depth."""
+"""Metrics of predicted depth, as numbers or drawn as colours."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 import kontext
 from kmetrics._average import AverageState
 from kmetrics._masks import combine_masks
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
+from kmetrics.summaries._colors import Colors, frozen_cmap, mapped
 from ktyping import Array, Bool, Real, typechecked
 
-__all__ = ["AbsRel", "Delta"]
+__all__ = ["AbsRel", "Delta", "RgbAbsRel"]
+
+# Of a map of colours, which is continuous; and of pixels that are decoded at once.
+_LEVELS = 256
+_PIXELS = 4096
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -96,3 +103,86 @@ class Delta(_Depth):
         # The same as the larger of both ratios, without a division by the prediction.
         is_near = preds < self.threshold * targets
         return is_near & (targets < self.threshold * preds)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RgbAbsRel(AbsRel):
+    """`AbsRel` of depths that are drawn as colours, such as those of an image model.
+
+    A pixel stands for the depth whose colour in the map is nearest to its own, by the
+    Euclidean distance in RGB. A predicted pixel with a NaN gives NaN.
+
+    Attributes:
+      preds: path of images `[*b, h, w, 3]`, floats or integers.
+      targets: path of images, same shape, drawn with the same colours.
+      mask: path of bools or non-negative numbers `[*b, h, w]`, or fewer axes.
+      on_empty: the value if nothing counts: "nan", "zero", or "raise".
+      cmap: the colours: "gray", "viridis", "magma", "inferno", "RdBu_r"; or `[n, 3]`,
+        two or more, between which there are all others.
+      depth_range: the depths of the first and of the last colour; what is drawn as 0 or
+        below was not measured, and does not count.
+      in_vrange: the lowest and the highest value of a pixel, (0, 255) for uint8.
+
+    Raises:
+      ValueError: an option is out of range; at the first use: `in_vrange` is (0, 1),
+        and the images are integers.
+    """
+
+    cmap: Colors = "viridis"
+    depth_range: tuple[float, float] = (0.0, 1.0)
+    in_vrange: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cmap", frozen_cmap(self.cmap, "RgbAbsRel: cmap"))
+        super().__post_init__()
+        if self.cmap is None or len(self.cmap) < 2:
+            raise ValueError(
+                f"RgbAbsRel: cmap must hold two colours or more\n  got {self.cmap!r}"
+            )
+        first, last = self.depth_range
+        low, high = self.in_vrange
+        if not low < high or first == last or max(first, last) <= 0:
+            raise ValueError(
+                "RgbAbsRel: in_vrange must ascend, and depth_range be two depths, one "
+                f"of them above 0\n  got {self.in_vrange} and {self.depth_range}"
+            )
+
+    @typechecked
+    def get_state(
+        self,
+        preds: Real[Array, "*b h w 3"],
+        targets: Real[Array, "*b h w 3"],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch."""
+        depths = (self._depths(preds, "preds"), self._depths(targets, "targets"))
+        return super().get_state(*depths, mask)
+
+    def _depths(self, images: Any, key: str) -> jax.Array:
+        """`[*b, h, w]`, NaN where a pixel is."""
+        images = jnp.asarray(images)
+        if jnp.issubdtype(images.dtype, jnp.integer) and self.in_vrange == (0, 1):
+            raise ValueError(
+                f"RgbAbsRel: {key} holds {images.dtype}, but in_vrange is (0, 1)\n"
+                "set in_vrange=(0, 255) for images of 8 bits, or hand in floats"
+            )
+        return _decoded(self, images)
+
+
+# One compiled call when used outside jit, and plain operations inside.
+@functools.partial(jax.jit, static_argnums=0, inline=True)
+def _decoded(metric: RgbAbsRel, images: jax.Array) -> jax.Array:
+    """The depths that pixels `[*b, h, w, 3]` stand for."""
+    low, high = metric.in_vrange
+    pixels = (to_float32(images) - low) / (high - low)
+    levels = np.linspace(0, 1, _LEVELS)
+    colors = jnp.asarray(mapped(levels, metric.cmap), jnp.float32)
+    depths = jnp.asarray(np.interp(levels, [0, 1], metric.depth_range), jnp.float32)
+
+    def depth_of(pixel: jax.Array) -> jax.Array:
+        nearest = jnp.argmin(jnp.sum((pixel - colors) ** 2, axis=-1))
+        return jnp.where(jnp.any(jnp.isnan(pixel)), jnp.nan, depths[nearest])
+
+    flat = pixels.reshape(-1, 3)
+    # Some at a time: the distances to all levels are 256 times the size of an image.
+    return jax.lax.map(depth_of, flat, batch_size=_PIXELS).reshape(pixels.shape[:-1])
