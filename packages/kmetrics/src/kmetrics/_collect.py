@@ -136,7 +136,7 @@ class Collection:
             axis; a metric that reads none of them does not get `mask`. None: all.
         """
         states = {}
-        for name, metric in self._items:
+        for name, metric in self._sources.items():
             with _note(f"metric {name}"):
                 states[name] = metric.get_state_from_context(
                     context, mask=mask, example_roots=example_roots
@@ -155,10 +155,31 @@ class Collection:
     def _empty_states(self) -> States:
         # Every pass begins with it, and to make it costs as much as several batches.
         states = {}
-        for name, metric in self._items:
+        for name, metric in self._sources.items():
             with _note(f"metric {name}"):
                 states[name] = metric.empty()
         return packed(states)
+
+    @functools.cached_property
+    def _homes(self) -> dict[str, str]:
+        """Name to the name under which its state is kept, itself if it shares none."""
+        named = {m.state_source for _, m in self._items if m.state_source is not m}
+        first: dict[Metric, str] = {}
+        return {
+            name: first.setdefault(metric.state_source, name)
+            if metric.state_source in named
+            else name
+            for name, metric in self._items
+        }
+
+    @functools.cached_property
+    def _sources(self) -> dict[str, Metric]:
+        """Name of each state to the metric that makes it."""
+        metrics = dict(self._items)
+        return {
+            home: metrics[home].state_source
+            for home in dict.fromkeys(self._homes.values())
+        }
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_items": self._items}
@@ -237,10 +258,7 @@ class Collection:
         """
         values: dict[str, Any] = {}
         fetched = fetch(unpacked(states))
-        # jit gives dicts back in the order of the alphabet.
-        order = [name for name in self.names if name in fetched]
-        for name in dict.fromkeys([*order, *fetched]):
-            state = fetched[name]
+        for name, state in self._each(fetched):
             try:
                 value = plain_result(state.compute())
             except Exception as error:
@@ -253,6 +271,17 @@ class Collection:
             _check_new(results, values, name)
             values |= results
         return values
+
+    def _each(self, states: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Name and state of each metric that there is a state for, in order."""
+        metrics = dict(self._items)
+        # jit gives dicts back in the order of the alphabet.
+        for name, home in self._homes.items():
+            if home in states:
+                is_own = metrics[name].state_source is metrics[name]
+                state = states[home]
+                yield name, state if is_own else metrics[name].state_of(state)
+        yield from ((name, states[name]) for name in states if name not in self._homes)
 
 
 def _merge_each(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:

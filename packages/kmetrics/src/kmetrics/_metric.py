@@ -85,6 +85,9 @@ class Metric:
         A subclass names its inputs. With an argument `mask` it can be used on padded
         batches: 0 or False marks what must not count.
         """
+        source = self.state_source
+        if source is not self:
+            return self.state_of(source.get_state(*args, **inputs))
         name = type(self).__name__
         raise NotImplementedError(f"{name} does not define get_state")
 
@@ -94,6 +97,9 @@ class Metric:
         Raises:
           StateDefinitionError: the class does not set `State`.
         """
+        source = self.state_source
+        if source is not self:
+            return self.state_of(source.empty())
         if self.State is None:
             raise StateDefinitionError(
                 f"{type(self).__name__} does not say which states it makes\n"
@@ -109,6 +115,20 @@ class Metric:
             `jax.eval_shape` gives.
         """
         return like_nothing(state)
+
+    @property
+    def state_source(self) -> Metric:
+        """The metric whose states it is computed from: itself, unless it names another.
+
+        In a `Collection` all metrics that name one source share its state; two metrics
+        that are merely alike do not. With `state_of` it makes a view of another metric,
+        which needs no `get_state` of its own.
+        """
+        return self
+
+    def state_of(self, source_state: Any) -> Any:
+        """The state of this metric, from one of its `state_source`."""
+        return source_state
 
     def merge_leaves(self, states: Sequence[Any]) -> Any:
         """The state of all leaves of a tree, from the states of each; see `TreeReduce`.
@@ -138,6 +158,12 @@ class Metric:
           PathLookupError: a key path leads nowhere.
           MaskNotAcceptedError: `mask` is needed, but `get_state` takes none.
         """
+        source = self.state_source
+        if source is not self:
+            state = source.get_state_from_context(
+                context, mask=mask, example_roots=example_roots
+            )
+            return self.state_of(state)
         inputs = kontext.resolve_from_keyed_obj(context, self, func=self.get_state)
         if mask is not None and self.reads_from(example_roots):
             if not accepts_mask(self.get_state):
@@ -174,6 +200,9 @@ class Metric:
 
     def keypaths(self) -> tuple[str, ...]:
         """The paths it reads, as text, in the order of its fields."""
+        source = self.state_source
+        if source is not self:
+            return source.keypaths()
         return tuple(dict.fromkeys(path_texts(kontext.get_keypaths(self))))
 
     def reads_from(self, roots: Collection[str] | None) -> bool:

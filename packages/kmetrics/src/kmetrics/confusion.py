@@ -5,20 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Literal
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-import kontext
-from kmetrics._auto import AutoState
-from kmetrics._bins import count_bins
-from kmetrics._class_inputs import class_labels, example_weights, wide_integers
-from kmetrics._fields import sum_field
-from kmetrics._masks import combine_masks
-from kmetrics._metric import Metric, OnEmpty
-from kmetrics._numerics import Pair, is_traced, to_float32
-from kmetrics._register import state
-from ktyping import Array, Bool, Int, Real, typechecked
+from kmetrics._class_table import ConfusionState as ConfusionState
+from kmetrics._class_table import OfTable
+from kmetrics._metric import Metric
 
 __all__ = [
     "BalancedAccuracy",
@@ -35,110 +26,8 @@ __all__ = [
 Average = Literal["micro", "macro", "weighted", "none"]
 
 
-@state
-class ConfusionState(AutoState):
-    """How often each class was predicted as each.
-
-    Attributes:
-      counts: `[n, n]`, rows are the true classes, columns the predicted ones.
-    """
-
-    counts: Any = sum_field()
-
-    def compute(self) -> Any:
-        """The value, from `from_counts` of the metric; the table without one."""
-        counts = np.asarray(self.counts)
-        if self.parent is None:
-            return counts
-        if counts.sum() == 0:
-            return self.empty_value()
-        return self.parent.from_counts(counts)
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Confusion(Metric):
-    State = ConfusionState
-
-    logits: kontext.Key | None = None
-    pred_labels: kontext.Key | None = None
-    labels: kontext.Key = kontext.REQUIRED
-    mask: kontext.Key | None = None
-    num_classes: int | None = None
-    ignore_index: int | None = None
-    on_empty: OnEmpty = "nan"
-
-    @typechecked
-    def get_state(
-        self,
-        labels: Int[Array, "..."],
-        logits: Real[Array, "*b n"] | None = None,
-        pred_labels: Int[Array, "..."] | None = None,
-        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
-    ) -> Any:
-        """The state of one batch.
-
-        Raises:
-          ValueError: shapes do not fit, the number of classes is not known, or a label
-            is no class (seen outside of jit, without a mask).
-        """
-        name = type(self).__name__
-        preds, batch, n = self._predictions(logits, pred_labels, labels)
-        labels = class_labels(name, labels, batch)
-        weights = example_weights(mask, batch)
-        if self.ignore_index is not None:
-            weights = combine_masks(weights, labels != self.ignore_index)
-        is_class = (labels >= 0) & (labels < n)
-        is_known = is_class & (preds >= 0) & (preds < n)
-        if mask is None and self.ignore_index is None:
-            self._check_labels(labels, is_class, n)
-        cell = jnp.where(is_known, labels * n + preds, -1)
-        counts = count_bins(cell, n * n, weights)
-        return ConfusionState(counts=Pair(*(half.reshape(n, n) for half in counts)))
-
-    def from_counts(self, counts: np.ndarray) -> Any:
-        """The value of a table `[n, n]` that is not all 0."""
-        raise NotImplementedError
-
-    def _predictions(
-        self, logits: Any, pred_labels: Any, labels: Any
-    ) -> tuple[jax.Array, tuple[int, ...], int]:
-        name = type(self).__name__
-        if (logits is None) == (pred_labels is None):
-            found = "neither" if logits is None else "both"
-            raise ValueError(
-                f"{name} takes either logits or pred_labels\n  got {found}"
-            )
-        if logits is None:
-            if self.num_classes is None:
-                raise ValueError(
-                    f"{name}: pred_labels do not tell the number of classes\n"
-                    "give num_classes"
-                )
-            preds = wide_integers(pred_labels)
-            if preds.ndim == jnp.ndim(labels) and preds.shape[-1:] == (1,):
-                preds = preds[..., 0]
-            return preds, preds.shape, self.num_classes
-        logits = to_float32(logits)
-        if self.num_classes not in (None, logits.shape[-1]):
-            raise ValueError(
-                f"{name}: num_classes={self.num_classes}, but the logits have "
-                f"{logits.shape[-1]} columns"
-            )
-        is_number = ~jnp.any(jnp.isnan(logits), axis=-1)
-        preds = jnp.where(is_number, jnp.argmax(logits, axis=-1), -1)
-        return preds, preds.shape, logits.shape[-1]
-
-    def _check_labels(self, labels: jax.Array, is_class: jax.Array, n: int) -> None:
-        if not is_traced(is_class) and not bool(jnp.all(is_class)):
-            raise ValueError(
-                f"{type(self).__name__}: a label is no class\n"
-                f"  got {int(labels[~is_class][0])}, expected 0 to {n - 1}\n"
-                "mask it out, or name it with ignore_index"
-            )
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ConfusionMatrix(_Confusion):
+class ConfusionMatrix(OfTable):
     """The table of true classes (rows) and predicted ones (columns), `[n, n]`.
 
     For this and all metrics of this module: examples whose label or prediction is no
@@ -152,6 +41,8 @@ class ConfusionMatrix(_Confusion):
       mask: path of bools or non-negative numbers `[*b, 1]`, `[*b]`, or fewer axes.
       num_classes: the number of classes; None: as many as the logits have columns.
       ignore_index: a label whose examples do not count, such as -1.
+      source: another metric of the table, whose inputs and whose options above this one
+        has. In one `Collection` all metrics with one source share its table.
       on_empty: the value if nothing counts: "nan", "zero", or "raise".
       normalize: "true": each row adds up to 1. "pred": each column. "all": the table.
         A row or column without examples becomes NaN.
@@ -172,7 +63,7 @@ class ConfusionMatrix(_Confusion):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _PerClass(_Confusion):
+class _PerClass(OfTable):
     average: Average = "macro"
     zero_division: float | Literal["nan"] = "nan"
 
@@ -307,7 +198,7 @@ class FBeta(_PerClass):
         return (1 + square) * tp, (1 + square) * tp + square * fn + fp
 
 
-class BalancedAccuracy(_Confusion):
+class BalancedAccuracy(OfTable):
     """The mean of the recalls of the classes that occur; inputs: see `ConfusionMatrix`.
 
     It is `Recall` with its defaults.
@@ -321,7 +212,7 @@ class BalancedAccuracy(_Confusion):
         return float(np.nanmean(_ratio(np.diag(counts), counts.sum(axis=1), np.nan)))
 
 
-class MatthewsCorrelation(_Confusion):
+class MatthewsCorrelation(OfTable):
     """The correlation of labels and predictions, -1 to 1; see `ConfusionMatrix`.
 
     It is 0 if only one class occurs, or only one is predicted.
@@ -342,7 +233,7 @@ class MatthewsCorrelation(_Confusion):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class CohenKappa(_Confusion):
+class CohenKappa(OfTable):
     """Agreement of labels and predictions beyond chance; see `ConfusionMatrix`.
 
     It is NaN if a single class occurs on both sides.

@@ -1,0 +1,163 @@
+"""The table of true and predicted classes, which many metrics are read off."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import kontext
+from kmetrics._auto import AutoState
+from kmetrics._bins import count_bins
+from kmetrics._class_inputs import class_labels, example_weights, wide_integers
+from kmetrics._fields import sum_field
+from kmetrics._masks import combine_masks
+from kmetrics._metric import Metric, OnEmpty
+from kmetrics._numerics import Pair, is_traced, to_float32
+from kmetrics._register import state
+from ktyping import Array, Bool, Int, Real, typechecked
+
+# What a table is counted from; with a source it is that of the source.
+_COUNTED = ("logits", "pred_labels", "labels", "mask", "num_classes", "ignore_index")
+
+
+@state
+class ConfusionState(AutoState):
+    """How often each class was predicted as each.
+
+    Attributes:
+      counts: `[n, n]`, rows are the true classes, columns the predicted ones.
+    """
+
+    counts: Any = sum_field()
+
+    def compute(self) -> Any:
+        """The value, from `from_counts` of the metric; the table without one."""
+        counts = np.asarray(self.counts)
+        if self.parent is None:
+            return counts
+        if counts.sum() == 0:
+            return self.empty_value()
+        return self.parent.from_counts(counts)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OfTable(Metric):
+    """A metric that is computed from the table alone."""
+
+    State = ConfusionState
+
+    logits: kontext.Key | None = None
+    pred_labels: kontext.Key | None = None
+    labels: kontext.Key = kontext.REQUIRED
+    mask: kontext.Key | None = None
+    num_classes: int | None = None
+    ignore_index: int | None = None
+    source: Metric | None = None
+    on_empty: OnEmpty = "nan"
+
+    def __post_init__(self) -> None:
+        if self.source is not None:
+            self._read_as(self.source)
+        super().__post_init__()
+
+    def _read_as(self, source: Any) -> None:
+        """Takes the inputs, and the options of the table, from `source`."""
+        name = type(self).__name__
+        if not isinstance(source, OfTable):
+            raise TypeError(
+                f"{name}: source must be a metric of the table, such as "
+                f"ConfusionMatrix\n  got {type(source).__name__}"
+            )
+        defaults = {field.name: field.default for field in dataclasses.fields(OfTable)}
+        for option in _COUNTED:
+            own, given = getattr(self, option), getattr(source, option)
+            if own != given and own != defaults[option]:
+                raise ValueError(
+                    f"{name}: {option} is that of the source\n"
+                    f"  got {own!r}, the source has {given!r}\n"
+                    f"leave out {option}, or the source"
+                )
+            object.__setattr__(self, option, given)
+
+    @property
+    def state_source(self) -> Metric:
+        """The metric that counts the table: the source, or itself."""
+        return self if self.source is None else self.source.state_source
+
+    def state_of(self, source_state: Any) -> Any:
+        """The table of `source_state`, as a state of this metric."""
+        kind: Any = self.State
+        return kind(counts=source_state.counts).with_parent(self)
+
+    @typechecked
+    def get_state(
+        self,
+        labels: Int[Array, "..."],
+        logits: Real[Array, "*b n"] | None = None,
+        pred_labels: Int[Array, "..."] | None = None,
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> Any:
+        """The state of one batch.
+
+        Raises:
+          ValueError: shapes do not fit, the number of classes is not known, or a label
+            is no class (seen outside of jit, without a mask).
+        """
+        name = type(self).__name__
+        preds, batch, n = self._predictions(logits, pred_labels, labels)
+        labels = class_labels(name, labels, batch)
+        weights = example_weights(mask, batch)
+        if self.ignore_index is not None:
+            weights = combine_masks(weights, labels != self.ignore_index)
+        is_class = (labels >= 0) & (labels < n)
+        is_known = is_class & (preds >= 0) & (preds < n)
+        if mask is None and self.ignore_index is None:
+            self._check_labels(labels, is_class, n)
+        cell = jnp.where(is_known, labels * n + preds, -1)
+        counts = count_bins(cell, n * n, weights)
+        return ConfusionState(counts=Pair(*(half.reshape(n, n) for half in counts)))
+
+    def from_counts(self, counts: np.ndarray) -> Any:
+        """The value of a table `[n, n]` that is not all 0."""
+        raise NotImplementedError
+
+    def _predictions(
+        self, logits: Any, pred_labels: Any, labels: Any
+    ) -> tuple[jax.Array, tuple[int, ...], int]:
+        name = type(self).__name__
+        if (logits is None) == (pred_labels is None):
+            found = "neither" if logits is None else "both"
+            raise ValueError(
+                f"{name} takes either logits or pred_labels\n  got {found}"
+            )
+        if logits is None:
+            if self.num_classes is None:
+                raise ValueError(
+                    f"{name}: pred_labels do not tell the number of classes\n"
+                    "give num_classes"
+                )
+            preds = wide_integers(pred_labels)
+            if preds.ndim == jnp.ndim(labels) and preds.shape[-1:] == (1,):
+                preds = preds[..., 0]
+            return preds, preds.shape, self.num_classes
+        logits = to_float32(logits)
+        if self.num_classes not in (None, logits.shape[-1]):
+            raise ValueError(
+                f"{name}: num_classes={self.num_classes}, but the logits have "
+                f"{logits.shape[-1]} columns"
+            )
+        is_number = ~jnp.any(jnp.isnan(logits), axis=-1)
+        preds = jnp.where(is_number, jnp.argmax(logits, axis=-1), -1)
+        return preds, preds.shape, logits.shape[-1]
+
+    def _check_labels(self, labels: jax.Array, is_class: jax.Array, n: int) -> None:
+        if not is_traced(is_class) and not bool(jnp.all(is_class)):
+            raise ValueError(
+                f"{type(self).__name__}: a label is no class\n"
+                f"  got {int(labels[~is_class][0])}, expected 0 to {n - 1}\n"
+                "mask it out, or name it with ignore_index"
+            )
