@@ -21,6 +21,7 @@ import konfig
 OPERATIONS = (
     "build",
     "deepcopy",
+    "pickle",
     "to_json",
     "from_json",
     "resolve",

@@ -8,6 +8,7 @@ import copy
 import dataclasses
 import importlib.util
 import json
+import pickle
 import sys
 import types
 
@@ -40,6 +41,10 @@ def tree(count, make):
     return level[0]
 
 
+def through_pickle(cfg):
+    return pickle.loads(pickle.dumps(cfg))
+
+
 def plain_dicts():
     def make(i, below):
         return {"__qualname__": "bench_nodes:Leaf", "a": i, "b": "x", "below": below}
@@ -50,6 +55,7 @@ def plain_dicts():
     return {
         "make": make,
         "deepcopy": copy.deepcopy,
+        "pickle": through_pickle,
         "to_json": json.dumps,
         "resolve": build,
         "read": json.loads,
@@ -66,6 +72,7 @@ def konfig():
     return {
         "make": lambda i, below: bench_nodes.Leaf(a=i, b="x", below=below),
         "deepcopy": konfig.deepcopy,
+        "pickle": through_pickle,
         "to_json": konfig.to_json,
         "resolve": konfig.resolve,
         "read": konfig.from_json,
@@ -82,6 +89,7 @@ def ml_collections():
     return {
         "make": lambda i, below: ConfigDict({"a": i, "b": "x", "below": below}),
         "deepcopy": copy.deepcopy,
+        "pickle": through_pickle,
         "to_json": lambda cfg: cfg.to_json_best_effort(),
         "repr": repr,
     }
@@ -94,6 +102,7 @@ def fiddle():
     return {
         "make": lambda i, below: fdl.Config(Leaf, a=i, b="x", below=below),
         "deepcopy": copy.deepcopy,
+        "pickle": through_pickle,
         "to_json": serialization.dump_json,
         "resolve": fdl.build,
         "read": serialization.load_json,
@@ -116,6 +125,7 @@ def omegaconf_and_hydra():
         "make": make,
         "finish": OmegaConf.create,
         "deepcopy": copy.deepcopy,
+        "pickle": through_pickle,
         "to_json": written,
         "resolve": hydra.utils.instantiate,
         "read": lambda text: OmegaConf.create(json.loads(text)),
@@ -133,6 +143,7 @@ def kauldron():
     return {
         "make": lambda i, below: bench_nodes.Leaf(a=i, b="x", below=below),
         "deepcopy": copy.deepcopy,
+        "pickle": through_pickle,
         "to_json": lambda cfg: cfg.to_json(),
         "resolve": konfig.resolve,
         "read": lambda text: konfig.ConfigDict(json.loads(text)),

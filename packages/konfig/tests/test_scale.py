@@ -60,6 +60,21 @@ def test_a_deep_config_is_copied_and_is_equal(name):
     assert levels(twin) == LEVELS + 1
 
 
+def test_a_pickle_keeps_what_is_shared_and_what_was_noted():
+    cfg = konfig.ConfigDict(a=konfig.call(dict, x=1), l=[])
+    cfg.b = [cfg.a, konfig.call(list)]
+    cfg.a.y = cfg.a.ref.x
+    cfg.lock()
+    a, twin = pickle.loads(pickle.dumps((cfg.a, cfg)))
+    assert twin.a is a is twin.b[0]
+    assert twin.is_locked
+    assert konfig.origin(twin, "a.y") == konfig.origin(cfg, "a.y")
+    assert konfig.origin(twin, "b[1]") == konfig.origin(cfg, "b[1]")
+    with a.unlocked():
+        a.x = 5
+    assert (a.y, cfg.a.y) == (5, 1)
+
+
 def test_a_deep_config_is_resolved():
     cfg = deep()
     assert levels(konfig.resolve(cfg)) == LEVELS + 1

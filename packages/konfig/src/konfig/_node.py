@@ -283,6 +283,11 @@ class ConfigDict(Node, MutableMapping):
 
         return reduced(self)
 
+    def __setstate__(self, state: Any) -> None:
+        # Behind the fields that pickle had to write first.
+        fields = state[1] if type(state) is tuple else state
+        object.__setattr__(self, "_konfig_fields", fields)
+
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text("ConfigDict(…)" if cycle else code_of(self))
 

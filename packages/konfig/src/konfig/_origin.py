@@ -13,7 +13,8 @@ Origin = tuple[CodeType, int] | tuple[str, int, str] | str | None
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 # By file name, which is asked for at every call and assignment.
 _OURS: dict[str, bool] = {}
-_LINES: dict[int, tuple[CodeType, list[int], list[int | None]]] = {}
+_Lines = tuple[CodeType, list[int], list[int | None], dict[int, tuple[str, int, str]]]
+_LINES: dict[int, _Lines] = {}
 
 
 def capture(inside: int = 1) -> Origin:
@@ -44,16 +45,19 @@ def place(origin: Any) -> tuple[str, int, str] | str | None:
     """File, line and function of what was captured; anything else as it is."""
     if not isinstance(origin, tuple) or len(origin) != 2:
         return origin
-    from bisect import bisect_right  # not needed before a place is shown
-
     code, at = origin
-    _, starts, lines = _lines_of(code)
-    line = lines[bisect_right(starts, at) - 1]
-    return code.co_filename, line or code.co_firstlineno, code.co_name
+    _, starts, lines, places = _lines_of(code)
+    known = places.get(at)
+    if known is None:
+        from bisect import bisect_right  # not needed before a place is shown
+
+        line = lines[bisect_right(starts, at) - 1] or code.co_firstlineno
+        known = places[at] = (code.co_filename, line, code.co_name)
+    return known
 
 
-def _lines_of(code: CodeType) -> tuple[CodeType, list[int], list[int | None]]:
-    """Where the lines of a function begin, among its instructions."""
+def _lines_of(code: CodeType) -> _Lines:
+    """Where the lines of a function begin among its instructions; places known."""
     known = _LINES.get(id(code))
     if known is None:
         if len(_LINES) >= 100:
@@ -61,7 +65,7 @@ def _lines_of(code: CodeType) -> tuple[CodeType, list[int], list[int | None]]:
         table = [(start, line) for start, _, line in code.co_lines()]
         starts, lines = map(list, zip(*table, strict=True))
         # With the code itself, whose identity is not given away while it is here.
-        known = _LINES[id(code)] = (code, starts, lines)
+        known = _LINES[id(code)] = (code, starts, lines, {})
     return known
 
 
