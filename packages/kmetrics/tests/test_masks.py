@@ -2,6 +2,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import kmetrics
 from kmetrics import MaskShapeError
 from kmetrics._masks import align_left, combine_masks, fill_masked, masked_sums
 
@@ -40,6 +41,34 @@ def test_a_mask_that_does_not_line_up_is_refused_with_both_shapes(shape):
 def test_negative_weights_are_refused_outside_jit():
     with pytest.raises(ValueError, match="smallest is -1"):
         sums([1.0, 2.0], weights=np.array([1.0, -1.0]))
+
+
+NUMBERS = {"preds": np.float32([1, 2, 3]), "targets": np.float32([3, 1, 2])}
+CLASSES = {"logits": np.eye(3, dtype=np.float32), "labels": np.array([0, 2, 1])}
+CLUSTERS = {"preds": np.array([0, 1, 1]), "targets": np.array([0, 1, 0])}
+
+
+@pytest.mark.parametrize(
+    ("metric", "inputs"),
+    [
+        (kmetrics.ConfusionMatrix(), CLASSES),
+        (kmetrics.RocAuc(), CLASSES),
+        (kmetrics.CalibrationError(strategy="mass"), CLASSES),
+        (kmetrics.Spearman(), NUMBERS),
+        (kmetrics.MaxError(), NUMBERS),
+        (kmetrics.MedianAbsoluteError(), NUMBERS),
+        (kmetrics.MeanCov(), {"values": CLASSES["logits"]}),
+        (kmetrics.Quantiles(), {"values": NUMBERS["preds"]}),
+        (kmetrics.Ari(num_clusters=2, num_classes=2), CLUSTERS),
+        (kmetrics.summaries.HistogramSummary(), {"tensor": NUMBERS["preds"]}),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_every_metric_refuses_a_mask_that_cannot_weigh(metric, inputs):
+    with pytest.raises(ValueError, match=r"mask holds negative numbers.* is -0\.5"):
+        metric.get_state(**inputs, mask=np.float32([1, -0.5, 1]))
+    with pytest.raises(ValueError, match="mask holds NaN"):
+        metric.get_state(**inputs, mask=np.float32([1, np.nan, 1]))
 
 
 def test_combining_keeps_what_both_keep():

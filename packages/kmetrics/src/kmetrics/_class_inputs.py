@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kmetrics._masks import align_left, fill_masked
+from kmetrics._masks import align_left, check_weights, fill_masked
 from kmetrics._numerics import is_traced, to_float32
 
 
@@ -51,9 +51,15 @@ def class_labels(name: str, labels: Any, batch: tuple[int, ...]) -> jax.Array:
 
 
 def example_weights(mask: Any | None, batch: tuple[int, ...]) -> jax.Array:
-    """A mask `[*b, 1]`, `[*b]` or of fewer axes as `[*b]`; all True without one."""
+    """A mask `[*b, 1]`, `[*b]` or of fewer axes as `[*b]`; all True without one.
+
+    Raises:
+      MaskShapeError: it does not line up.
+      ValueError: it holds negative numbers or NaN (only seen when it is not traced).
+    """
     if mask is None:
         return jnp.ones(batch, bool)
+    check_weights(mask)
     mask = jnp.asarray(mask)
     if mask.ndim == len(batch) + 1 and mask.shape[-1] == 1:
         mask = mask[..., 0]

@@ -90,10 +90,10 @@ def masked_sums(
 
     Raises:
       MaskShapeError: `mask` or `weights` does not line up.
-      ValueError: a weight is negative (only seen when it is not traced).
+      ValueError: a weight is negative or NaN (only seen when it is not traced).
     """
     sums = _masked_sums(values, mask, weights)
-    _check_not_negative(mask, weights)
+    check_weights(mask, weights)
     return sums
 
 
@@ -130,14 +130,18 @@ def _selection(
     return keep, factor
 
 
-def _check_not_negative(mask: Any | None, weights: Any | None) -> None:
+def check_weights(mask: Any | None, weights: Any | None = None) -> None:
+    """Raises ValueError if a number that weighs is negative or NaN, and not traced.
+
+    Where one of the two is 0 the other may be anything.
+    """
     given = {"mask": mask, "weights": weights}
     parts = {what: part for what, part in given.items() if part is not None}
     if is_traced(parts):
         return
-    arrays = {what: np.asarray(part) for what, part in parts.items()}
-    if all(array.dtype == np.bool_ for array in arrays.values()):
+    if all(getattr(part, "dtype", None) == np.bool_ for part in parts.values()):
         return
+    arrays = {what: np.asarray(part) for what, part in parts.items()}
     rank = max(array.ndim for array in arrays.values())
     arrays = {
         what: array.reshape(array.shape + (1,) * (rank - array.ndim))
@@ -145,10 +149,11 @@ def _check_not_negative(mask: Any | None, weights: Any | None) -> None:
     }
     keep = functools.reduce(np.logical_and, [a != 0 for a in arrays.values()])
     for what, array in arrays.items():
-        negative = (array < 0) & keep
-        if negative.any():
-            smallest = float(np.min(np.where(negative, array, 0)))
+        wrong = np.broadcast_to(array, keep.shape)[~(array >= 0) & keep]
+        if wrong.size:
+            smallest = float(np.min(wrong))
+            found = f"negative numbers, the smallest is {smallest:g}"
             raise ValueError(
-                f"the {what} holds negative numbers, the smallest is {smallest:g}\n"
+                f"the {what} holds {'NaN' if np.isnan(smallest) else found}\n"
                 "a weighted mean is defined for weights of 0 and more"
             )

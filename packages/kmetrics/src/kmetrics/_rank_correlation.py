@@ -13,7 +13,7 @@ import kontext
 from kmetrics._auto import AutoState
 from kmetrics._bins import count_bins
 from kmetrics._fields import concat_field, static_field, sum_field
-from kmetrics._masks import align_left
+from kmetrics._masks import align_left, check_weights
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import Pair, to_float32
 from kmetrics._register import state
@@ -121,6 +121,7 @@ class Spearman(Metric):
         preds, targets = to_float32(preds), to_float32(targets)
         keep = jnp.ones(preds.shape, bool)
         if mask is not None:
+            check_weights(mask)
             keep &= align_left(mask, preds.shape) != 0
         if self.method == "exact":
             return PairsState(

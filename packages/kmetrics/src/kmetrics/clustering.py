@@ -16,7 +16,7 @@ from kmetrics._average import AverageState
 from kmetrics._bins import count_bins
 from kmetrics._class_inputs import wide_integers
 from kmetrics._fields import sum_field
-from kmetrics._masks import align_left, combine_masks
+from kmetrics._masks import align_left, check_weights, combine_masks
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import Pair, is_traced, to_float32
 from kmetrics._register import state
@@ -80,6 +80,7 @@ class _Contingency(Metric):
           ValueError: a number is no cluster or no class (seen outside of jit, without
             a mask).
         """
+        check_weights(mask)
         preds, targets = wide_integers(preds), wide_integers(targets)
         if self.ignore_index is not None:
             mask = combine_masks(mask, targets != self.ignore_index)

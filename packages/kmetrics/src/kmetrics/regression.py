@@ -15,7 +15,7 @@ from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
 from kmetrics._field_kinds import moments_field
 from kmetrics._fields import max_field
-from kmetrics._masks import align_left
+from kmetrics._masks import align_left, check_weights
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._moments import MomentsState
 from kmetrics._numerics import is_traced, to_float32
@@ -289,6 +289,7 @@ class MaxError(_Regression):
     def _state(self, preds: jax.Array, targets: jax.Array, mask: Any | None) -> Any:
         size = jnp.abs(preds - targets)
         if mask is not None:
+            check_weights(mask)
             size = jnp.where(align_left(mask, size.shape) != 0, size, -jnp.inf)
         return MaxErrorState(largest=jnp.max(size, initial=-jnp.inf))
 
@@ -299,6 +300,7 @@ class _OfPairs(_Regression):
     def _state(self, preds: jax.Array, targets: jax.Array, mask: Any | None) -> Any:
         keep = jnp.ones(preds.shape, bool)
         if mask is not None:
+            check_weights(mask)
             keep &= align_left(mask, preds.shape) != 0
         return PairsState(
             preds=preds.ravel(), targets=targets.ravel(), keep=keep.ravel()

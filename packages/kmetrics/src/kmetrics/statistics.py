@@ -17,6 +17,7 @@ from kmetrics._covariance import CovarianceState
 from kmetrics._directions import cosine
 from kmetrics._field_kinds import moments_field
 from kmetrics._fields import sum_field
+from kmetrics._masks import check_weights
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._moments import MomentsState
 from kmetrics._norm import Norm
@@ -166,6 +167,7 @@ class Quantiles(Metric):
         mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
     ) -> Any:
         """The state of one batch."""
+        check_weights(mask)
         bins = self.log_bins
         index = bins.index(values)
         return QuantilesState(counts=count_bins(index, bins.size, mask))

@@ -15,7 +15,7 @@ import kontext
 from kmetrics._auto import AutoState
 from kmetrics._bins import bin_of, count_bins
 from kmetrics._fields import data_field, max_field, min_field, sum_field
-from kmetrics._masks import align_left, masked_sums
+from kmetrics._masks import align_left, check_weights, masked_sums
 from kmetrics._metric import Metric
 from kmetrics._numerics import to_float32
 from kmetrics._register import state
@@ -154,6 +154,7 @@ class HistogramSummary(Metric):
         """The state of one batch."""
         values = to_float32(tensor).astype(jnp.float32)
         if mask is not None:
+            check_weights(mask)
             mask = align_left(mask, values.shape)
         fields = _counted(values, mask, self.fixed_edges, self.num_buckets)
         return HistogramState(**fields)
