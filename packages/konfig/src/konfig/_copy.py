@@ -79,32 +79,39 @@ class Copier:
     def copy(self, value: Any) -> Any:
         """The copy of a value, the same for the same value."""
         made = self._begin(value)
-        waiting, begin = self._waiting, self._begin
+        waiting, begin, atoms = self._waiting, self._begin, ATOMS
         while waiting:
             fields = waiting.pop()
             for key, item in fields.items():
-                if type(item) not in ATOMS:
+                if type(item) not in atoms:
                     fields[key] = begin(item)
         return made
 
     def _begin(self, value: Any) -> Any:
-        mark = id(value)
-        known = self._memo.get(mark)
+        memo, mark = self._memo, id(value)
+        known = memo.get(mark)
         if known is not None:
             return known
         if isinstance(value, Node):
             fields = value._konfig_fields.copy()
-            twin = self._memo[mark] = _twin(value, fields)
+            origin = value._konfig_origin
+            if type(origin) is dict:
+                origin = origin.copy()
+            twin = new_node(type(value), fields, value._konfig_flags, origin)
+            memo[mark] = twin
             self._waiting.append(fields)
             return twin
-        if isinstance(value, Lazy):
-            twin = self._memo[mark] = self._copy_lazy(value)
-            return twin
         if isinstance(value, Items):
-            twin = self._memo[mark] = new_list(type(value), ())
-            for item in list.__iter__(value):
-                copied = item if type(item) in ATOMS else self._begin(item)
-                list.append(twin, copied)
+            twin = memo[mark] = new_list(type(value))
+            if len(value):
+                items = list.copy(value)
+                for index, item in enumerate(items):
+                    if type(item) not in ATOMS:
+                        items[index] = self._begin(item)
+                list.extend(twin, items)
+            return twin
+        if isinstance(value, Lazy):
+            twin = memo[mark] = self._copy_lazy(value)
             return twin
         return self._copy_value(value)
 

@@ -78,9 +78,9 @@ class Items(list):
     _konfig_lock: str | None
 
 
-def new_list(kind: Any, stored: Iterable[Any]) -> Any:
+def new_list(kind: Any, stored: Iterable[Any] | None = None) -> Any:
     """A list of a class of configs, of values that are stored as they are."""
-    made: Any = Items(stored)
+    made: Any = Items() if stored is None else Items(stored)
     made._konfig_lock = None
     made.__class__ = kind
     return made
