@@ -104,6 +104,12 @@ def test_missing_modules_and_names_suggest_near_ones():
         run_block("from . import x")
 
 
+def test_a_module_a_little_alike_by_chance_is_not_suggested():
+    with pytest.raises(ImportError, match="cannot import 'exampler'") as error:
+        run_block("import exampler")  # 0.62 like `tempfile`
+    assert "did you mean" not in str(error.value)
+
+
 def test_a_missing_module_is_accepted_lazily_and_fails_in_resolve_with_its_path():
     cfg = ConfigDict(m=not_installed.sub.Model(3))
     with pytest.raises(konfig.ConfigImportError, match=r"not_installed") as error:

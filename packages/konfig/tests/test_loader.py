@@ -268,3 +268,20 @@ def test_a_class_of_a_config_file_has_one_name(tmp_path):
     (problem,) = konfig.validate(found[0])
     assert (problem.kind, problem.level) == ("main", "warning")
     assert type(konfig.resolve(found[0]).m).__name__ == "Model"
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"),
+    [
+        ("import konfig\nwith konfig.imports():\n    import examples_of_nobody", 3),
+        ("x = 1\ny = [\nz = 3", 2),
+        ("def f():\n    return 1 / 0\n\nx = f()", 2),
+    ],
+)
+def test_an_error_in_a_config_file_names_its_line(tmp_path, lines, line):
+    file = tmp_path / "broken.py"
+    file.write_text(lines)
+    with pytest.raises(Exception) as caught:
+        konfig.load(file)
+    notes = caught.value.__notes__
+    assert f"konfig: while running the config file {file}:{line}" in notes

@@ -111,21 +111,23 @@ class UnsafeTargetError(KonfigError, PermissionError):
     """Data from outside names code that nobody allowed to run."""
 
 
-def nearest(name: Any, candidates: Iterable[Any], count: int = 3) -> list[str]:
+def nearest(
+    name: Any, candidates: Iterable[Any], count: int = 3, *, cutoff: float = 0.6
+) -> list[str]:
     """The candidates most like `name`, best first."""
     import difflib  # only failing programs pay for it
 
     texts = list(dict.fromkeys(t for t in candidates if isinstance(t, str)))
-    close = difflib.get_close_matches(str(name), texts, n=count, cutoff=0.6)
+    close = difflib.get_close_matches(str(name), texts, n=count, cutoff=cutoff)
     if close:
         return close
     folded = str(name).lower()
     return [text for text in texts if text.lower() == folded][:count]
 
 
-def did_you_mean(name: Any, candidates: Iterable[Any]) -> str:
+def did_you_mean(name: Any, candidates: Iterable[Any], *, cutoff: float = 0.6) -> str:
     """`"did you mean 'hidden'?"`, or an empty text when nothing is near."""
-    close = nearest(name, candidates)
+    close = nearest(name, candidates, cutoff=cutoff)
     if not close:
         return ""
     return "did you mean " + " or ".join(repr(text) for text in close) + "?"

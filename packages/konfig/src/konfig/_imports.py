@@ -21,12 +21,11 @@ from typing import Any
 from konfig._errors import (
     ConfigImportError,
     ConfigValueError,
-    did_you_mean,
     joined,
 )
 from konfig._lazy_policy import is_lazy
 from konfig._proxy import UNKNOWN, Proxy, link
-from konfig._target import module_names_near
+from konfig._target import near_module
 
 _BLOCK: ContextVar[_Block | None] = ContextVar("konfig_imports", default=None)
 
@@ -111,7 +110,7 @@ class _Block:
             raise ConfigImportError(
                 f"cannot import {name!r}: {error}",
                 hint=joined(
-                    did_you_mean(missing, module_names_near(missing)),
+                    near_module(missing),
                     "to describe what is not installed here, use imports(lazy=True)",
                 ),
             ) from error

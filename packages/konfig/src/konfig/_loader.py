@@ -286,6 +286,18 @@ def _run_file(path: Path) -> ModuleType:
             del sys.modules[module.__name__]
         else:
             sys.modules[module.__name__] = before
-        error.add_note(f"konfig: while running the config file {path}")
+        line = _line_of(error, module.__file__)
+        error.add_note(f"konfig: while running the config file {path}{line}")
         raise
     return module
+
+
+def _line_of(error: BaseException, file: str) -> str:
+    """`":14"` for the line of a file that an error came from, if that is known."""
+    line = error.lineno if isinstance(error, SyntaxError) else None
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return "" if line is None else f":{line}"

@@ -100,22 +100,25 @@ def _import(module: str, attributes: tuple[str, ...]) -> tuple[Any, tuple[str, .
 
 def _cannot_import(module: str, error: ImportError) -> ConfigImportError:
     missing = getattr(error, "name", None) or module
-    near = did_you_mean(missing, module_names_near(missing))
     return ConfigImportError(
         f"cannot import {module!r}: {error}",
-        hint=joined(near, "install it, or correct the name"),
+        hint=joined(near_module(missing), "install it, or correct the name"),
     )
 
 
-def module_names_near(missing: str) -> list[str]:
-    """The importable names that a missing module may have been meant for."""
+def near_module(missing: str) -> str:
+    """The importable modules that a missing one may have been meant for, as a hint."""
     import pkgutil
 
     parent, _, _ = missing.rpartition(".")
-    if not parent:
-        return [*sys.stdlib_module_names, *(m.name for m in pkgutil.iter_modules())]
-    path = getattr(sys.modules.get(parent), "__path__", ())
-    return [f"{parent}.{found.name}" for found in pkgutil.iter_modules(path)]
+    if parent:
+        path = getattr(sys.modules.get(parent), "__path__", ())
+        names = [f"{parent}.{found.name}" for found in pkgutil.iter_modules(path)]
+    else:
+        installed = (found.name for found in pkgutil.iter_modules())
+        names = [*sys.stdlib_module_names, *installed]
+    # Among hundreds of names some are a little alike by chance.
+    return did_you_mean(missing, names, cutoff=0.75)
 
 
 def _submodule(owner: Any, prefix: str, attribute: str, qualname: str) -> Any:
