@@ -173,3 +173,13 @@ def test_any_text_is_read_or_refused_with_a_column_inside_it(text):
         parse(text)
     except ShapeSpecSyntaxError as error:
         assert 1 <= error.column <= len(text) + 1
+
+
+def test_a_long_spec_is_shown_around_the_mistake():
+    text = "a " * 200 + "b, " + "c " * 200
+    with pytest.raises(ShapeSpecSyntaxError) as caught:
+        parse(text)
+    first, spec, caret, _ = str(caught.value).splitlines()
+    assert max(len(first), len(spec), len(caret)) < 170
+    assert caught.value.column == 402
+    assert spec[caret.index("^")] == ","

@@ -16,6 +16,7 @@ _INTERP = re.compile(
 )
 _MAX_LENGTH = 1000
 _MAX_DEPTH = 40
+_MAX_SHOWN = 100
 
 
 @functools.lru_cache(maxsize=4096)
@@ -62,15 +63,25 @@ _SPACE_HINT = "Write a term without spaces: `a+1`, `min(a,b)`."
 
 
 def _fail(text: str, code: str, at: int, what: str, hint: str = "") -> NoReturn:
-    shown = text.replace("\n", " ").replace("\t", " ")
+    shown, caret = _excerpt(text.replace("\n", " ").replace("\t", " "), at)
     lines = [
         f"The shape spec {shown!r} has {what} at column {at + 1}:",
         f"  {shown}",
-        f"  {' ' * at}^",
+        f"  {' ' * caret}^",
     ]
     if hint:
         lines.append(hint)
     raise ShapeSpecSyntaxError("\n".join(lines), code=code, column=at + 1, hint=hint)
+
+
+def _excerpt(text: str, at: int) -> tuple[str, int]:
+    """What of a long text fits on a line around `at`, and where `at` is in that."""
+    if len(text) <= _MAX_SHOWN:
+        return text, at
+    start = max(0, min(at - _MAX_SHOWN // 2, len(text) - _MAX_SHOWN))
+    end = start + _MAX_SHOWN
+    head, tail = "…" if start else "", "…" if end < len(text) else ""
+    return f"{head}{text[start:end]}{tail}", at - start + len(head)
 
 
 class _Reader:
@@ -268,7 +279,8 @@ class _Reader:
     def call(self, function: str, at: int) -> d.Node:
         if function not in FUNCTIONS:
             hint = f"The functions are {', '.join(FUNCTIONS)}."
-            self.fail("function", f"the unknown function {function!r}", hint, at=at)
+            what = f"the unknown function {function[:40]!r}"
+            self.fail("function", what, hint, at=at)
         self.at += 1
         args = [self.argument()]
         while self.take(","):
