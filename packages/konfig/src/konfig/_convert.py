@@ -7,9 +7,15 @@ own, users add theirs with `konfig.register_converter`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from types import BuiltinFunctionType, EllipsisType, FunctionType, MethodType
+from types import (
+    BuiltinFunctionType,
+    EllipsisType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 from konfig._const import Const
@@ -60,6 +66,11 @@ def register_converter(kind: type, described: Callable[[Any], Any]) -> None:
       described: From an instance to what is stored for it: a dict, or a call,
         `konfig.call(kind, …)`.
     """
+    if not isinstance(kind, type) or not callable(described):
+        raise ConfigTypeError(
+            f"a converter is a class and a function, not {short(kind)} and "
+            f"{short(described)}"
+        )
 
     def convert_instance(value: Any) -> Any:
         made = described(value)
@@ -178,7 +189,11 @@ def _const_of(value: Any) -> Const:
             "inside konfig.imports(); or define it at the top level of a module",
         )
     elif isinstance(value, MethodType) or getattr(value, "__self__", None) is not None:
-        why = f"{what} is bound to an object, so it has no importable name"
+        raise ConfigTypeError(
+            f"{what} is bound to an object, so it has no importable name",
+            hint="describe the object by a call, and take the method from it in a "
+            "function of a module",
+        )
     else:
         why = f"importing {what} by its name does not give the same object back"
     raise ConfigTypeError(why, hint="define it at the top level of a module")
@@ -187,13 +202,18 @@ def _const_of(value: Any) -> Const:
 def qualname_of(value: Any) -> str | None:
     """`"module:attr"` when that name leads back to the very object, else None."""
     module = getattr(value, "__module__", None)
+    owner = getattr(value, "__self__", None)
+    if module is None and isinstance(owner, type):
+        module = owner.__module__  # dict.fromkeys tells its class alone
     name = getattr(value, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str):
         return None
     found: Any = sys.modules.get(module)
     for attribute in name.split("."):
         found = getattr(found, attribute, None)
-    same = found is value or (isinstance(value, MethodType) and found == value)
+    # Class methods are bound anew each time that they are looked up.
+    bound = isinstance(value, (MethodType, BuiltinFunctionType))
+    same = found is value or (bound and found == value)
     return f"{module}:{name}" if same else None
 
 
@@ -202,10 +222,24 @@ def _kind(value: Any) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
+_PLAIN_FORMS: tuple[tuple[type, str], ...] = (
+    (str, "a plain text: str(value)"),
+    (int, "a plain number: int(value)"),
+    (float, "a plain number: float(value)"),
+    (bytearray, "bytes: bytes(value)"),
+    (Iterator, "a list: list(value)"),
+)
+
+
 def _remedy(value: Any) -> str:
     name = type(value).__qualname__
     if isinstance(value, Mapping):
         return "give a plain dict"
+    if isinstance(value, ModuleType):
+        return f"name it: konfig.const({value.__name__})"
+    for kind, instead in _PLAIN_FORMS:
+        if isinstance(value, kind):
+            return f"give {instead}"
     remedy = (
         f"describe it instead of building it: import {name} inside konfig.imports(), "
         f"or write konfig.call({name}, …), or give {name} a method __as_konfig__"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from konfig import _copy, _keys
+from konfig import _convert, _copy, _keys
 from konfig._const import Const, dotted
 from konfig._errors import ConfigTypeError, ConfigValueError, short
 from konfig._node import ConfigDict
@@ -42,12 +42,19 @@ def defaults_of(target: Any) -> ConfigDict | None:
     """The registered defaults of a target, as a copy, or None.
 
     Args:
-      target: A constant, a call node, or a name like `"module:attr"`.
+      target: A class, function, proxy or constant, a call node, or a name like
+        `"module:attr"`.
+
+    Raises:
+      ConfigTypeError: When no name leads to the target.
     """
-    if isinstance(target, ConfigDict):
+    if isinstance(target, ConfigDict) and _keys.is_call(target):
         target = target[TARGET]
-    elif isinstance(target, Const):
-        target = target.__const__
+    if not isinstance(target, str):
+        found = _convert.convert(target)
+        if not isinstance(found, Const):
+            raise ConfigTypeError(f"not a target: {short(target)}")
+        target = found.__const__
     known = _DEFAULTS.get(dotted(target))
     return None if known is None else _copy.deepcopy(known)
 

@@ -59,15 +59,27 @@ def missing(node: Node, key: Any, kind: type[KonfigError]) -> KonfigError:
     )
 
 
-def not_built(node: Node) -> ConfigTypeError:
-    """The error for calling what a config describes."""
+def not_built(node: Node, symbol: str | None = None) -> ConfigTypeError:
+    """The error for using what a config describes as if it were there.
+
+    Args:
+      node: What is used.
+      symbol: The operator, or None for a call.
+    """
     target = target_of(node)
+    use = "called" if symbol is None else f"used with {symbol}"
     if target is None:
-        return ConfigTypeError("a mapping of a config cannot be called")
+        return ConfigTypeError(f"a mapping of a config cannot be {use}")
+    instead = (
+        "put both calls into a function and describe the call of that, or call "
+        "the object that konfig.resolve gives"
+        if symbol is None
+        else "put the operation into a function and describe the call of that; the "
+        "values of fields are combined by references, cfg.ref.a * 2"
+    )
     return ConfigTypeError(
-        f"{name_of(target)}(…) is described, not built, so it cannot be called",
-        hint="put both calls into a function and describe the call of that, or call "
-        "the object that konfig.resolve gives",
+        f"{name_of(target)}(…) is described, not built, so it cannot be {use}",
+        hint=instead,
         origin=where(node),
     )
 

@@ -6,6 +6,8 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from konfig._errors import ConfigTypeError, short
+
 Policy = tuple[tuple[str, ...], tuple[str, ...]]
 
 _POLICIES: ContextVar[tuple[Policy, ...]] = ContextVar("konfig_lazy", default=())
@@ -46,7 +48,15 @@ def is_lazy(module: str) -> bool:
 
 
 def _as_tuple(patterns: str | Iterable[str]) -> tuple[str, ...]:
-    return (patterns,) if isinstance(patterns, str) else tuple(patterns)
+    found = (patterns,) if isinstance(patterns, str) else patterns
+    if isinstance(found, Iterable):
+        found = tuple(found)
+        if all(isinstance(pattern, str) for pattern in found):
+            return found
+    raise ConfigTypeError(
+        f"modules are named by texts, not by {short(patterns)}",
+        hint="write their names: lazy_modules(['flax', 'optax'])",
+    )
 
 
 def _covers(patterns: Iterable[str], module: str) -> bool:

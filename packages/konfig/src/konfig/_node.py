@@ -15,6 +15,7 @@ from konfig._errors import (
     ConfigKeyError,
     ConfigTypeError,
     ConfigValueError,
+    short,
 )
 from konfig._keys import (
     RESERVED,
@@ -26,6 +27,7 @@ from konfig._keys import (
     writable_key,
 )
 from konfig._merge import merge
+from konfig._no_operators import NoOperators
 from konfig._origin import capture
 from konfig._paths import format_below
 from konfig._placeholder import Placeholder
@@ -49,7 +51,7 @@ from konfig._tree import (
 _DEFERRED = (Ref, Expr, Placeholder)
 
 
-class ConfigDict(Node, MutableMapping):
+class ConfigDict(Node, NoOperators, MutableMapping):
     """Nested fields, read and written as attributes or items.
 
     With the key `__qualname__` the node describes a call of that target with the
@@ -74,7 +76,7 @@ class ConfigDict(Node, MutableMapping):
             pairs.update(given._konfig_fields)
             set_flag(self, given._konfig_flags, TARGET not in fields)
         elif given is not None:
-            pairs.update(given)
+            pairs.update(_pairs(given))
         pairs.update(fields)
         if "__const__" in pairs:
             raise ConfigValueError(
@@ -193,6 +195,13 @@ class ConfigDict(Node, MutableMapping):
                     "the later ones would move",
                 )
         del self._konfig_fields[key]
+
+    def popitem(self) -> tuple[Any, Any]:
+        """Removes the last field and gives its key and value."""
+        if not self._konfig_fields:
+            raise ConfigKeyError("the config is empty: it has no field to remove")
+        key = next(reversed(self._konfig_fields))
+        return key, self.pop(key)
 
     def setdefault(self, key: Any, default: Any = None, /) -> Any:
         """The field as it reads, stored first if it is not there."""
@@ -327,6 +336,16 @@ def new_call(
         error.path = format_below(error.steps)
         raise
     return new_node(ConfigDict, fields, flags, capture(2))
+
+
+def _pairs(given: Any) -> Any:
+    """What `dict.update` takes, or the refusal in our words."""
+    try:
+        return given if isinstance(given, Mapping) else dict(given)
+    except (TypeError, ValueError):
+        raise ConfigTypeError(
+            f"a config is made of a mapping or of pairs, not of {short(given)}"
+        ) from None
 
 
 def _from_mapping(given: Mapping[Any, Any]) -> Any:

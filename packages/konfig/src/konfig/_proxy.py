@@ -63,7 +63,10 @@ class Proxy:
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         qualname, real = self.__konfig_name__, self.__konfig_real__
         if self.__konfig_module__:
-            raise ConfigTypeError(f"{qualname!r} is a module and cannot be called")
+            raise ConfigTypeError(
+                f"{qualname!r} is a module and cannot be called",
+                hint=f"call what is in it: {qualname}.Name(…)",
+            )
         flags, check = TRUSTED, self.__konfig_check__
         if check != "off" and real is not UNKNOWN:
             flags = TRUSTED | CHECKED | (TYPED if check == "types" else 0)
@@ -79,7 +82,7 @@ class Proxy:
         return fill_in(node)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
-        raise _not_real(self, f"setting its attribute {name!r}")
+        raise _not_real(self, f"given an attribute {name!r}")
 
     def __repr__(self) -> str:
         return f"<config proxy of {qualname_of(self)}>"
@@ -122,13 +125,25 @@ class Proxy:
         return Expr("or", (other, self))
 
     def __mro_entries__(self, bases: Any) -> NoReturn:
-        raise _not_real(self, "subclassing it")
+        raise _not_real(self, "subclassed")
 
     def __instancecheck__(self, instance: Any) -> NoReturn:
-        raise _not_real(self, "isinstance")
+        raise _not_real(self, "used with isinstance")
 
     def __subclasscheck__(self, subclass: Any) -> NoReturn:
-        raise _not_real(self, "issubclass")
+        raise _not_real(self, "used with issubclass")
+
+
+_USES = {
+    "getitem": "used with […]",
+    "iter": "iterated",
+    "len": "used with len",
+    "bool": "used as a condition",
+    "contains": "used with in",
+    "enter": "entered by with",
+    "exit": "entered by with",
+    "await": "awaited",
+}
 
 
 def _install_refusals() -> None:
@@ -138,15 +153,14 @@ def _install_refusals() -> None:
 
         return method
 
-    for (
-        name
-    ) in "add sub mul matmul truediv floordiv mod pow lshift rshift and xor".split():
-        setattr(Proxy, f"__{name}__", refuse("an operator"))
-        setattr(Proxy, f"__r{name}__", refuse("an operator"))
+    operators = "add sub mul matmul truediv floordiv mod pow lshift rshift and xor"
+    for name in operators.split():
+        setattr(Proxy, f"__{name}__", refuse("used with an operator"))
+        setattr(Proxy, f"__r{name}__", refuse("used with an operator"))
     for name in ("lt", "le", "gt", "ge", "neg", "pos", "invert", "abs"):
-        setattr(Proxy, f"__{name}__", refuse("an operator"))
-    for name in ("getitem", "iter", "len", "contains", "enter", "await"):
-        setattr(Proxy, f"__{name}__", refuse({"getitem": "[…]"}.get(name, name)))
+        setattr(Proxy, f"__{name}__", refuse("used with an operator"))
+    for name, use in _USES.items():
+        setattr(Proxy, f"__{name}__", refuse(use))
 
 
 _install_refusals()
@@ -184,7 +198,7 @@ def _child(proxy: Proxy, name: str) -> Proxy:
 
 def _not_real(proxy: Proxy, use: str) -> ConfigTypeError:
     return ConfigTypeError(
-        f"{proxy.__konfig_name__} is a config proxy, so it cannot be used with {use}",
+        f"{proxy.__konfig_name__} is a config proxy, so it cannot be {use}",
         hint="import the real thing outside konfig.imports()",
     )
 

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from konfig._const import Const, dotted, is_trusted
-from konfig._errors import UnsafeTargetError, listed
+from konfig._errors import ConfigTypeError, UnsafeTargetError, listed, short
 from konfig._paths import format_path
 from konfig._placeholder import Placeholder
 from konfig._ref import Expr
@@ -62,7 +62,7 @@ class Guard:
     """
 
     def __init__(self, allow: Iterable[str] | str | None):
-        patterns = (allow,) if isinstance(allow, str) else tuple(allow or ())
+        patterns = _texts(allow)
         self._prefixes = tuple(
             [pattern.removesuffix("*") for pattern in patterns if pattern.endswith("*")]
         )
@@ -138,6 +138,18 @@ class Guard:
                 raise _refused(
                     qualname, "it calls its arguments, and one of them is no constant"
                 )
+
+
+def _texts(allow: Any) -> tuple[str, ...]:
+    patterns = (allow,) if isinstance(allow, str) else allow or ()
+    if isinstance(patterns, Iterable):
+        patterns = tuple(patterns)
+        if all(isinstance(pattern, str) for pattern in patterns):
+            return patterns
+    raise ConfigTypeError(
+        f"allow holds names of targets, not {short(allow)}",
+        hint="write them as texts: allow=['optax.*', 'flax.linen:Dense']",
+    )
 
 
 def untrusted_names(root: Any) -> dict[str, tuple[str, str | None]]:
