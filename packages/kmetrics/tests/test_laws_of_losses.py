@@ -21,6 +21,11 @@ def batches(**shapes):
     ]
 
 
+def yes_or_no(**shapes):
+    """The same with labels of 0 and 1."""
+    return [{**batch, "labels": batch["labels"] % 2} for batch in batches(**shapes)]
+
+
 CASES = {
     "l1": (losses.L1(), batches(preds=(2,), targets=(2,))),
     "l2": (losses.L2(weight=0.3), batches(preds=(2,), targets=(2,))),
@@ -31,14 +36,14 @@ CASES = {
         losses.SoftmaxCrossEntropyWithIntLabels(),
         batches(logits=(3,), labels=()),
     ),
-    "bce": (losses.SigmoidBinaryCrossEntropy(), batches(logits=(3,), labels=(3,))),
+    "bce": (losses.SigmoidBinaryCrossEntropy(), yes_or_no(logits=(3,), labels=(3,))),
     "weighted_classes": (
         losses.SoftmaxCrossEntropyWithIntLabels(class_weights=(1, 2, 0.5)),
         batches(logits=(3,), labels=()),
     ),
     "softmax_focal": (losses.SoftmaxFocal(), batches(logits=(3,), labels=())),
     **{
-        name: (getattr(losses, name)(), batches(logits=(3,), labels=(3,)))
+        name: (getattr(losses, name)(), yes_or_no(logits=(3,), labels=(3,)))
         for name in ("Hinge", "SigmoidFocal")
     },
     **{
@@ -72,19 +77,19 @@ CASES = {
     ),
     "contrastive": (
         losses.Contrastive(),
-        batches(preds=(2,), targets=(2,), labels=()),
+        yes_or_no(preds=(2,), targets=(2,), labels=()),
     ),
     "triplet": (
         losses.Triplet(),
         batches(anchors=(2,), positives=(2,), negatives=(2,)),
     ),
     **{
-        name: (getattr(losses, name)(), batches(logits=(2, 2, 1), labels=(2, 2, 1)))
+        name: (getattr(losses, name)(), yes_or_no(logits=(2, 2, 1), labels=(2, 2, 1)))
         for name in ("Dice", "Lovasz")
     },
     "iou": (
         losses.IoU(),
-        batches(iou_preds=(1,), logits=(2, 2, 1), labels=(2, 2, 1)),
+        yes_or_no(iou_preds=(1,), logits=(2, 2, 1), labels=(2, 2, 1)),
     ),
     "ctc": (
         losses.CTC(blank=3),

@@ -186,6 +186,18 @@ def test_binary_cross_entropy_weighs_and_smooths():
     assert loss(logits=z, labels=y.astype(bool)) == pytest.approx(expected.mean())
 
 
+@pytest.mark.parametrize("name", ["SigmoidBinaryCrossEntropy", "SigmoidFocal"])
+def test_whole_labels_of_a_sigmoid_are_0_and_1_others_are_taken_as_they_are(name):
+    loss = getattr(losses, name)()
+    inputs = {"logits": np.array([[0.3, -1.2]], np.float32)}
+    with pytest.raises(ValueError, match=f"{name}: a label is neither.*\n  got 255"):
+        loss(**inputs, labels=np.array([[0, 255]]))
+    values = jax.jit(loss.get_values)(**inputs, labels=np.array([[1, 255]]))
+    np.testing.assert_array_equal(np.isnan(values), [[False, True]])
+    # The sum of two shares, as of mixed examples, is rarely 1 to the last digit.
+    assert np.isfinite(loss(**inputs, labels=np.float32([[0.3, 1.0000001]])))
+
+
 def test_shapes_that_do_not_fit_are_an_error_of_ktyping():
     with pytest.raises(TypeError, match="labels"):
         WITH_INTS(logits=LOGITS, labels=LABELS[:3])

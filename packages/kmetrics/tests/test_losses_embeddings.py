@@ -55,6 +55,17 @@ def test_cosine_similarity_does_not_see_lengths():
     assert half == pytest.approx(-0.5, rel=1e-6)
 
 
+def test_directions_of_very_long_vectors_are_not_lost():
+    loss = losses.NegativeCosineSimilarity()
+    usual = values(loss, preds=A, targets=B)
+    np.testing.assert_allclose(
+        values(loss, preds=1e30 * A, targets=B), usual, rtol=1e-5
+    )
+    far = {"anchors": 0 * A, "positives": 1e30 * A, "negatives": 0 * A}
+    got = values(losses.Triplet(), **far)[:, 0]
+    np.testing.assert_allclose(got, 1e30 * np.linalg.norm(A, axis=-1), rtol=1e-5)
+
+
 def entropy_of_pairs(one, two, temperature):
     z = one @ two.T / temperature
     return np.log(np.exp(z).sum(-1)) - np.diag(z)
@@ -131,6 +142,24 @@ def test_hinge_agrees_with_its_definition():
     )
     squared = value(losses.Hinge(squared=True), logits=A, labels=y == 1)
     assert squared == pytest.approx((by_hand**2).mean(), rel=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [-1, 2, 0.5])
+def test_labels_of_yes_and_no_are_0_and_1(wrong):
+    labels = np.array([1, 0, wrong, 1, 0])
+    hinge, pairs = losses.Hinge(), losses.Contrastive()
+    with pytest.raises(ValueError, match=f"Hinge: a label.*\n  got {wrong}\n"):
+        hinge(logits=A[:, 0], labels=labels)
+    with pytest.raises(ValueError, match="Contrastive: a label is neither 0 nor 1"):
+        pairs(preds=A, targets=B, labels=labels)
+    for got in (
+        values(hinge, logits=A[:, 0], labels=labels),
+        values(pairs, preds=A, targets=B, labels=labels)[:, 0],
+    ):
+        np.testing.assert_array_equal(np.isnan(got), [0, 0, 1, 0, 0])
+    # What the mask drops may be anything.
+    mask = np.array([1, 1, 0, 1, 1])
+    assert np.isfinite(hinge(logits=A[:, 0], labels=labels, mask=mask))
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,16 @@ def test_values_count_as_they_are():
     assert value(losses.AbsoluteValue(), values=-PREDS) == 3.125
 
 
+def test_an_error_of_exactly_zero_pulls_neither_way():
+    grad = gradient(losses.AbsoluteValue(), "values", values=np.float32([0, 0, 2, -1]))
+    np.testing.assert_array_equal(4 * grad, [0, 0, 1, -1])
+    both = {"preds": PREDS, "targets": TARGETS}
+    for loss in (losses.L1(), losses.WeightedL1(ratio=1)):
+        np.testing.assert_array_equal(
+            4 * gradient(loss, "preds", **both), [-1, 1, 0, 1]
+        )
+
+
 def test_pinball_of_the_example():
     both = {"preds": PREDS, "targets": TARGETS}
     assert value(losses.Pinball(q=0.9), **both) == pytest.approx(0.15, rel=1e-6)
@@ -73,6 +83,14 @@ def test_a_balanced_error_is_the_mean_over_front_and_back():
         mask=np.array([[1, 1, 0, 0]]),
     )
     assert one == pytest.approx((3 + 4) / 2)
+    # With weights: (3 + (1 * 1 + 4 * 0.5) / 1.5) / 2.
+    weighed = value(
+        loss,
+        preds=np.float32([[2, 1, 4, 9]]),
+        targets=targets[:1],
+        mask=np.float32([[0.25, 1, 0.5, 0]]),
+    )
+    assert weighed == pytest.approx((3 + 3 / 1.5) / 2)
     fixed = losses.WeightedL1(ratio=0.5)
     assert value(fixed, preds=preds[:1], targets=targets[:1]) == (3 + 1.5) / 4
     for ratio in (-1, "dynamic"):

@@ -51,6 +51,21 @@ def test_dice_agrees_with_a_direct_sum_for_each_region():
 
 
 @pytest.mark.parametrize("name", ["Dice", "Lovasz", "IoU"])
+def test_a_pixel_that_is_neither_0_nor_1_is_no_pixel_of_a_region(name):
+    loss = getattr(losses, name)()
+    inputs = {"logits": TWO, "labels": TWO_LABELS.copy()}
+    if name == "IoU":
+        inputs["iou_preds"] = np.zeros((2, 2), np.float32)
+    inputs["labels"][0, 0, 2, 1] = 255  # such as "ignore" of a data set
+    with pytest.raises(ValueError, match=f"{name}: a label is neither.*\n  got 255"):
+        loss(**inputs)
+    got = values(loss, **inputs).reshape(2, 2)
+    np.testing.assert_array_equal(np.isnan(got), [[False, True], [False, False]])
+    clean = {**inputs, "labels": TWO_LABELS}
+    assert loss(**inputs, mask=PIXELS) == loss(**clean, mask=PIXELS)
+
+
+@pytest.mark.parametrize("name", ["Dice", "Lovasz", "IoU"])
 def test_a_mask_of_pixels_leaves_them_out_of_the_region(name):
     loss = getattr(losses, name)()
     more = {"iou_preds": np.float32([[0.5, 0.25]] * 2)} if name == "IoU" else {}

@@ -82,6 +82,14 @@ def test_a_label_that_is_no_class_or_the_blank_is_refused(wrong):
     assert np.isnan(values[1]) and np.isinf(values[2])
 
 
+def test_labels_that_do_not_count_stand_at_the_end():
+    counts = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 0]])
+    with pytest.raises(ValueError, match="label_mask leaves out a label before one"):
+        losses.CTC()(logits=LOGITS, labels=LABELS, label_mask=counts)
+    values, _ = values_and_gradient(LOGITS, LABELS, FRAMES, counts)
+    np.testing.assert_array_equal(np.isnan(values), [False, True, False])
+
+
 @pytest.mark.slow
 def test_a_masked_sequence_does_not_count():
     state = jax.jit(losses.CTC().get_state)(

@@ -8,9 +8,15 @@ import jax.numpy as jnp
 
 def length(x: jax.Array) -> jax.Array:
     """The Euclidean norm over the last axis; its gradient at 0 is 0."""
-    square = jnp.sum(x * x, axis=-1)
+    # Relative to the largest entry, so that no square over- or underflows. The norm
+    # does not depend on that unit, hence its gradient does not either.
+    largest = jnp.max(jnp.abs(x), axis=-1, keepdims=True, initial=0.0)
+    is_unit = (largest > 0) & jnp.isfinite(largest)
+    unit = jax.lax.stop_gradient(jnp.where(is_unit, largest, 1.0))
+    square = jnp.sum(jnp.square(x / unit), axis=-1)
     at_zero = square == 0
-    return jnp.where(at_zero, 0.0, jnp.sqrt(jnp.where(at_zero, 1.0, square)))
+    root = jnp.sqrt(jnp.where(at_zero, 1.0, square))
+    return jnp.where(at_zero, 0.0, root * unit[..., 0])
 
 
 def direction(x: jax.Array, eps: float) -> jax.Array:

@@ -12,6 +12,7 @@ import kontext
 from kmetrics._class_inputs import wide_integers
 from kmetrics._loss import Loss
 from kmetrics._numerics import is_traced, to_float32
+from kmetrics.losses._labels import shares
 from kmetrics.losses._products import weigh
 from ktyping import Array, Bool, Float, Int, Real, typechecked
 
@@ -199,6 +200,9 @@ class SoftmaxFocal(_IntLabels):
 class SigmoidBinaryCrossEntropy(Loss):
     """`-y · log σ(z) - (1 - y) · log σ(-z)` for logits `z` and labels `y`.
 
+    An integer label that is neither 0 nor 1 gives NaN; outside jit it raises
+    ValueError.
+
     Attributes:
       logits: path of floats `[*b, n]`.
       labels: path of numbers in [0, 1], same shape.
@@ -223,7 +227,8 @@ class SigmoidBinaryCrossEntropy(Loss):
         labels: Real[Array, "*b n"] | Bool[Array, "*b n"],
     ) -> Float[Array, "*b n"]:
         """`[*b, n]`, one value per element."""
-        logits, labels = self._floats(logits), self._floats(labels)
+        logits = self._floats(logits)
+        labels = self._floats(shares(type(self).__name__, labels))
         labels = _smooth(labels, self.label_smoothing, 2)
         positive = weigh(labels, jax.nn.softplus(-logits))
         negative = weigh(1 - labels, jax.nn.softplus(logits))
@@ -234,7 +239,8 @@ class SigmoidBinaryCrossEntropy(Loss):
 class SigmoidFocal(Loss):
     """Binary cross-entropy times `α · (1 - p)^gamma`, `p` the probability of the label.
 
-    `α` is `alpha` for the label 1 and `1 - alpha` for 0.
+    `α` is `alpha` for the label 1 and `1 - alpha` for 0. An integer label that is
+    neither 0 nor 1 gives NaN; outside jit it raises ValueError.
 
     Reference: T.-Y. Lin and others, Focal loss for dense object detection (2017),
     equation 5.
@@ -267,7 +273,8 @@ class SigmoidFocal(Loss):
         labels: Real[Array, "*b"] | Bool[Array, "*b"],
     ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element."""
-        logits, labels = self._floats(logits), self._floats(labels)
+        logits = self._floats(logits)
+        labels = self._floats(shares(type(self).__name__, labels))
         entropy = weigh(labels, jax.nn.softplus(-logits))
         entropy += weigh(1 - labels, jax.nn.softplus(logits))
         # 1 - p, without the digits that 1 - σ(z) would lose.

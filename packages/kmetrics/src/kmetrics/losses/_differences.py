@@ -11,6 +11,8 @@ import jax.numpy as jnp
 import kontext
 from kmetrics._loss import Loss
 from kmetrics._masks import align_left
+from kmetrics._numerics import to_float32
+from kmetrics.losses._absolute import absolute
 from ktyping import Array, Bool, Float, Real, typechecked
 
 
@@ -47,7 +49,7 @@ class AbsoluteValue(Loss):
         self, values: Real[Array, "*b"] | Bool[Array, "*b"]
     ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element."""
-        return jnp.abs(self._floats(values))
+        return absolute(self._floats(values))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -80,7 +82,7 @@ class L1(_Difference):
     """
 
     def _of_difference(self, difference: jax.Array) -> jax.Array:
-        return jnp.abs(difference)
+        return absolute(difference)
 
 
 class L2(_Difference):
@@ -225,17 +227,19 @@ class WeightedL1(Loss):
     ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element."""
         targets = self._floats(targets)
-        size = jnp.abs(self._floats(preds) - targets)
+        size = absolute(self._floats(preds) - targets)
         is_front = targets != 0
         if not isinstance(self.ratio, str):
             return size * jnp.where(is_front, 1.0, self.ratio)
-        counts = jnp.ones(size.shape, bool)
+        weights = jnp.ones(size.shape, jnp.float32)
         if mask is not None:
-            counts &= align_left(mask, size.shape) != 0
+            weights *= to_float32(align_left(mask, size.shape))
         axes = tuple(range(1, size.ndim)) or None
         front, back = (
-            jnp.sum(counts & side, axis=axes, keepdims=True)
+            jnp.sum(jnp.where(side, weights, 0.0), axis=axes, keepdims=True)
             for side in (is_front, ~is_front)
         )
-        half = (front + back) / (2.0 * jnp.where(is_front, front, back).clip(1))
-        return size * jnp.where((front == 0) | (back == 0), 1.0, half)
+        is_one_sided = (front == 0) | (back == 0)
+        own = jnp.where(is_one_sided, 1.0, jnp.where(is_front, front, back))
+        share = jnp.where(is_one_sided, 1.0, (front + back) / (2.0 * own))
+        return size * share.astype(size.dtype)

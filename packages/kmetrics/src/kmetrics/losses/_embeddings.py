@@ -12,6 +12,7 @@ import kontext
 from kmetrics._directions import cosine, direction, length
 from kmetrics._loss import Loss
 from kmetrics._masks import align_left
+from kmetrics.losses._labels import is_zero_or_one
 from ktyping import Array, Bool, Float, Real, typechecked
 
 # Drops a row of a softmax without an inf, whose gradient would be NaN.
@@ -96,7 +97,8 @@ class InfoNCE(Loss):
 class Contrastive(Loss):
     """`d² / 2` for vectors that belong together, else `max(0, margin - d)² / 2`.
 
-    `d` is the Euclidean distance.
+    `d` is the Euclidean distance. A label that is neither 0 nor 1 gives NaN; outside
+    jit it raises ValueError.
 
     Reference: R. Hadsell, S. Chopra, Y. LeCun, Dimensionality reduction by learning an
     invariant mapping (2006), equation 4; here 1 is the label of what belongs together.
@@ -129,11 +131,13 @@ class Contrastive(Loss):
     ) -> Float[Array, "*b 1"]:
         """`[*b, 1]`, one value per pair."""
         gap = self._floats(preds) - self._floats(targets)
-        together = jnp.reshape(labels, gap.shape[:-1]) != 0
+        labels = jnp.reshape(labels, gap.shape[:-1])
+        fits = is_zero_or_one(type(self).__name__, labels)
         # Squared without the root, whose gradient at 0 would be lost.
         near = jnp.sum(gap * gap, axis=-1)
         far = jnp.square(jax.nn.relu(self.margin - length(gap)))
-        return jnp.where(together, near, far)[..., None] / 2
+        values = jnp.where(fits, jnp.where(labels == 1, near, far), jnp.nan)
+        return values[..., None] / 2
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -178,6 +182,8 @@ class Triplet(Loss):
 class Hinge(Loss):
     """`max(0, margin - logits)` for the label 1, `max(0, margin + logits)` for 0.
 
+    Another label gives NaN; outside jit it raises ValueError.
+
     Attributes:
       logits: path of real numbers `[*b]`.
       labels: path of 0 and 1, or bools, same shape.
@@ -201,9 +207,12 @@ class Hinge(Loss):
         labels: Real[Array, "*b"] | Bool[Array, "*b"],
     ) -> Float[Array, "*b"]:
         """`[*b]`, one value per element."""
-        sign = jnp.where(jnp.asarray(labels) != 0, 1.0, -1.0)
+        labels = jnp.asarray(labels)
+        fits = is_zero_or_one(type(self).__name__, labels)
+        sign = jnp.where(labels == 1, 1.0, -1.0)
         value = jax.nn.relu(self.margin - sign * self._floats(logits))
-        return jnp.square(value) if self.squared else value
+        value = jnp.square(value) if self.squared else value
+        return jnp.where(fits, value, jnp.nan)
 
 
 def _row_entropy(similar: jax.Array, keep: jax.Array | None) -> jax.Array:

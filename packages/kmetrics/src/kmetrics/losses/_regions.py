@@ -12,6 +12,8 @@ import kontext
 from kmetrics._loss import Loss
 from kmetrics._masks import align_left
 from kmetrics._numerics import to_float32
+from kmetrics.losses._absolute import absolute
+from kmetrics.losses._labels import is_zero_or_one, shares
 from ktyping import Array, Bool, Float, Real, typechecked
 
 
@@ -28,6 +30,12 @@ class _Region(Loss):
         reduced = tuple(axis for axis in axes if axis < mask.ndim)
         return jnp.max(mask, axis=reduced, keepdims=True)
 
+    def _yes(self, labels: Any) -> tuple[jax.Array, jax.Array]:
+        """The pixels that are 1, and the regions of nothing but 0 and 1."""
+        labels = jnp.asarray(labels)
+        fits = is_zero_or_one(type(self).__name__, labels)
+        return labels == 1, jnp.all(fits, axis=(-3, -2), keepdims=True)
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Dice(_Region):
@@ -35,6 +43,9 @@ class Dice(_Region):
 
     Reference: F. Milletari, N. Navab, S.-A. Ahmadi, V-Net (2016), section 3; here with
     `smooth` and without squares.
+
+    An integer label that is neither 0 nor 1 gives NaN; outside jit it raises
+    ValueError.
 
     Attributes:
       logits: path of floats `[*b, h, w, m]`, with `m` regions such as classes.
@@ -59,10 +70,11 @@ class Dice(_Region):
         mask: Any = None,
     ) -> Float[Array, "*b 1 1 m"]:
         """`[*b, 1, 1, m]`, one value per region."""
-        probs, labels = jax.nn.sigmoid(self._floats(logits)), self._floats(labels)
+        probs = jax.nn.sigmoid(self._floats(logits))
         if mask is not None:
             keep = align_left(mask, probs.shape) != 0
-            probs, labels = (jnp.where(keep, x, 0.0) for x in (probs, labels))
+            probs, labels = (jnp.where(keep, x, 0) for x in (probs, labels))
+        labels = self._floats(shares(type(self).__name__, labels))
         common = _over_pixels(probs * labels)
         both = _over_pixels(probs) + _over_pixels(labels)
         return 1 - (2 * common + self.smooth) / (both + self.smooth)
@@ -73,7 +85,8 @@ class IoU(_Region):
     """How far a model is off that predicts the IoU of its own masks.
 
     The true IoU is that of the pixels with `logits > threshold`; it carries no
-    gradient. A region without pixels on both sides has the IoU 1.
+    gradient. A region without pixels on both sides has the IoU 1. A label that is
+    neither 0 nor 1 gives NaN; outside jit it raises ValueError.
 
     Reference: A. Kirillov and others, Segment anything (2023), section A.
 
@@ -99,19 +112,23 @@ class IoU(_Region):
         mask: Any = None,
     ) -> Float[Array, "*b 1 1 m"]:
         """`[*b, 1, 1, m]`, one value per region."""
-        pred, true = jnp.asarray(logits) > self.threshold, jnp.asarray(labels) != 0
+        pred = jnp.asarray(logits) > self.threshold
         if mask is not None:
             keep = align_left(mask, pred.shape) != 0
-            pred, true = pred & keep, true & keep
+            pred, labels = pred & keep, jnp.where(keep, labels, 0)
+        true, is_known = self._yes(labels)
         common, union = _over_pixels(pred & true), _over_pixels(pred | true)
         iou = jnp.where(union == 0, 1.0, common / jnp.maximum(union, 1.0))
         gap = self._floats(iou_preds)[..., None, None, :] - self._floats(iou)
-        return jnp.square(gap) if self.squared else jnp.abs(gap)
+        gap = jnp.square(gap) if self.squared else absolute(gap)
+        return jnp.where(is_known, gap, jnp.nan)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Lovasz(_Region):
     """The Lovász hinge: a convex surrogate of `1 - IoU` of the pixels of a region.
+
+    A label that is neither 0 nor 1 gives NaN; outside jit it raises ValueError.
 
     Reference: M. Berman, A. R. Triki, M. B. Blaschko, The Lovász-softmax loss (2018),
     equations 8 and 12.
@@ -130,12 +147,15 @@ class Lovasz(_Region):
         mask: Any = None,
     ) -> Float[Array, "*b 1 1 m"]:
         """`[*b, 1, 1, m]`, one value per region."""
-        true = jnp.asarray(labels) != 0
-        errors = 1 - self._floats(logits) * jnp.where(true, 1.0, -1.0)
+        keep = None
         if mask is not None:
-            keep = align_left(mask, errors.shape) != 0
+            keep = align_left(mask, jnp.shape(labels)) != 0
+            labels = jnp.where(keep, labels, 0)
+        true, is_known = self._yes(labels)
+        errors = 1 - self._floats(logits) * jnp.where(true, 1.0, -1.0)
+        if keep is not None:
             # Last in the order, where the hinge makes nothing of them.
-            errors, true = jnp.where(keep, errors, -1.0), true & keep
+            errors = jnp.where(keep, errors, -1.0)
         errors, true = _flat(errors), _flat(true)
         order = jnp.argsort(-errors, axis=-1)
         errors = jnp.take_along_axis(errors, order, axis=-1)
@@ -146,7 +166,7 @@ class Lovasz(_Region):
         jaccard = 1 - (found - missed) / jnp.maximum(found + wrong, 1)
         steps = jnp.diff(jaccard, axis=-1, prepend=jnp.zeros_like(jaccard[..., :1]))
         values = jnp.sum(jax.nn.relu(errors) * steps, axis=-1)
-        return values[..., None, None, :]
+        return jnp.where(is_known, values[..., None, None, :], jnp.nan)
 
 
 def _over_pixels(x: jax.Array) -> jax.Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 import kontext
 from kmetrics._class_inputs import wide_integers
@@ -25,7 +26,8 @@ class CTC(Loss):
     Each frame is one of `n` classes; equal neighbours are one, and blanks are left out.
     Labels that the frames are too few for have the value inf.
 
-    A label that is no class, or the blank, gives NaN; outside jit it raises ValueError.
+    A label that is no class, or the blank, or that counts after one that does not,
+    gives NaN; outside jit it raises ValueError.
 
     Reference: A. Graves, S. Fernández, F. Gomez, J. Schmidhuber, Connectionist temporal
     classification (2006), section 4.1.
@@ -74,13 +76,17 @@ class CTC(Loss):
         counts = _all_or(label_mask, labels.shape)
         is_label = (labels >= 0) & (labels < log_probs.shape[-1])
         is_label = (is_label & (labels != self.blank)) | ~counts
+        # What counts after something that does not would be spelled too early.
+        in_order = ~counts[..., 1:] | counts[..., :-1]
         if mask is None:
             self._check(labels, is_label, log_probs.shape[-1])
+            _check_order(in_order)
         labels = jnp.where(is_label & counts, labels, self.blank)
         total = _log_probability(log_probs, labels, frames, counts, self.blank)
         impossible = 0.0 if self.zero_infinity else jnp.inf
         values = jnp.where(total > _IMPOSSIBLE / 2, -total, impossible)
-        return jnp.where(is_label.all(axis=-1), values, jnp.nan)[..., None]
+        is_fine = is_label.all(axis=-1) & in_order.all(axis=-1)
+        return jnp.where(is_fine, values, jnp.nan)[..., None]
 
     def _check(self, labels: jax.Array, is_label: jax.Array, n: int) -> None:
         if not is_traced(is_label) and not bool(jnp.all(is_label)):
@@ -89,6 +95,14 @@ class CTC(Loss):
                 f"  got {int(labels[~is_label][0])}, expected 0 to {n - 1} without "
                 f"{self.blank}\nleave out the padding of the labels with label_mask"
             )
+
+
+def _check_order(in_order: jax.Array) -> None:
+    if not is_traced(in_order) and not np.all(in_order):
+        raise ValueError(
+            "CTC: label_mask leaves out a label before one that counts\n"
+            "labels that do not count must stand at the end"
+        )
 
 
 def _log_probability(
