@@ -134,3 +134,17 @@ def test_a_text_key_of_a_mapping_stays_a_text():
     paths = [problem.path for problem in konfig.validate(cfg)]
     assert paths[0] == "cfg.m['0']"
     assert konfig.glob_paths(cfg, "n.*")[-1] == ("n", "00")
+
+
+def test_what_a_reference_raises_in_resolve_names_it_and_its_line():
+    cfg = ConfigDict(a=0)
+    cfg.b = konfig.call(dict, 1 / cfg.ref.a)
+    with pytest.raises(ZeroDivisionError) as error:
+        konfig.resolve(cfg)
+    head, reads, created = error.value.__notes__
+    assert head == "konfig: while resolving cfg.b[0]"
+    assert reads == "  reads:   1 / cfg.ref.a"
+    assert "test_faults.py:" in created
+    cfg.b = cfg.ref.c
+    found = message(lambda: konfig.resolve(cfg))
+    assert (found.path, "test_faults.py:" in found.origin) == ("cfg.b", True)

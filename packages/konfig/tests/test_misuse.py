@@ -1,6 +1,9 @@
 """What a user tries that cannot work: each says what to write in place of it."""
 
 import datetime
+import fractions
+import math
+import pathlib
 import types
 
 import pytest
@@ -133,3 +136,79 @@ def test_defaults_are_asked_for_by_the_class_itself():
     konfig.register_default_values(konfig.call(Model, size=1))
     assert konfig.defaults_of(Model).size == 1
     assert konfig.defaults_of(konfig.proxy(Model)) == konfig.call(Model)
+
+
+@pytest.mark.parametrize(
+    ("act", "use", "instead"),
+    [
+        (lambda ref: [x for x in ref.l], "a loop", "konfig.ref_fn(list, cfg.ref.l)"),
+        (
+            lambda ref: 1 in ref.l,
+            "a test with in",
+            "operator.contains, cfg.ref.l, item",
+        ),
+        (lambda ref: range(ref.a), "range(…) or", "konfig.ref_fn(range, cfg.ref.a)"),
+        (
+            lambda ref: math.sqrt(ref.a),
+            "a function of math",
+            "ref_fn(float, cfg.ref.a)",
+        ),
+        (
+            lambda ref: pathlib.Path(ref.s),
+            "a path",
+            'konfig.fstr("{}/file", cfg.ref.s)',
+        ),
+        (lambda ref: open(ref.s), "a path", "konfig.fstr"),
+        (lambda ref: len(ref.l), "len(…)", "konfig.ref_fn(len, cfg.ref.l)"),
+    ],
+)
+def test_a_reference_used_as_a_value_is_told_what_computes_later(act, use, instead):
+    text = refused(lambda: act(ConfigDict(a=2, l=[1], s="x").ref))
+    assert use in text.splitlines()[0]
+    assert instead in text
+
+
+@pytest.mark.parametrize(
+    ("template", "args", "fault"),
+    [
+        ("{} {}", (1,), "no value is given for {}: '{} {}'"),
+        ("{b}", (1,), "no value is given for {b}"),
+        ("{:{}}", (1,), "no value is given for {}"),
+        ("{", (), "not a template: "),
+        ("{}}", (1,), "not a template: "),
+        (3, (), "not a template: "),
+    ],
+)
+def test_a_template_is_held_against_its_values_where_it_is_written(
+    template, args, fault
+):
+    assert fault in refused(lambda: konfig.fstr(template, *args))
+
+
+def test_templates_with_every_kind_of_field_are_read():
+    cfg = ConfigDict(a=7, w=4)
+    cfg.x = konfig.fstr("{}-{name}-{:0{w}d}-{{}}", 1, cfg.ref.a, name="n", w=cfg.ref.w)
+    assert cfg.x == "1-n-0007-{}"
+    cfg.y = konfig.fstr("{1}{0!r}", "a", cfg.ref.a)
+    assert cfg.y == "7'a'"
+
+
+@pytest.mark.parametrize("kind", [int, float, str, int | None])
+def test_a_declared_scalar_takes_no_list(kind):
+    cfg = ConfigDict(a=konfig.required(kind))
+    assert "expected " in refused(lambda: setattr(cfg, "a", [1]))
+    assert "a" in konfig.to_json(cfg)
+
+
+def test_a_declared_text_takes_a_path_as_its_text():
+    cfg = ConfigDict(a=konfig.required(str), b=konfig.required(int))
+    cfg.a = pathlib.PurePosixPath("x/y")
+    assert cfg.a == "x/y"
+    assert "expected int" in refused(lambda: setattr(cfg, "b", pathlib.Path("x")))
+
+
+def test_integer_keys_of_raw_calls_are_positions():
+    raw = {"f": {"__qualname__": "fractions:Fraction", 0: 1, 1: 3}}
+    assert konfig.resolve(raw, trusted=True).f == fractions.Fraction(1, 3)
+    assert konfig.from_json(raw).f[1] == 3
+    assert konfig.from_json({"a": {0: 1}}).a == {0: 1}

@@ -149,7 +149,9 @@ class _Decoder:
             key = None
             try:
                 for key, item in data.items():
-                    if type(key) is str and key[:2] == "__":
+                    if type(key) is not str:
+                        key = str(key) if type(key) is int and TARGET in data else key
+                    elif key[:2] == "__":
                         if key in _HEADERS:
                             continue
                         key = self._special_key(key, item)

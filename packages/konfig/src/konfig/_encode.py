@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from types import EllipsisType
+from types import EllipsisType, ModuleType
 from typing import Any
 
 from konfig._const import Const
@@ -15,7 +15,6 @@ from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Lazy, Ref
 from konfig._ref_eval import reader
 from konfig._tree import ORIGIN, Node, node_paths, places_of, unending
-from konfig._unwritable import endless_int, lone_surrogate, path_of, refused
 
 VERSION = 1
 """What `"__konfig__"` says at the root of a file."""
@@ -61,7 +60,7 @@ def encode_text(
     try:
         text = encoder.encode(data)
     except ValueError:
-        raise endless_int(value) from None
+        raise _unwritable().endless_int(value) from None
     return text if text.isascii() else _encodable(text, value)
 
 
@@ -85,7 +84,13 @@ def encode_part(value: Any, root: Any) -> str:
     try:
         return json.dumps(data, allow_nan=False)
     except ValueError:
-        raise endless_int(root) from None
+        raise _unwritable().endless_int(root) from None
+
+
+def _unwritable() -> ModuleType:
+    from konfig import _unwritable  # only what cannot be written pays for it
+
+    return _unwritable
 
 
 def _encodable(text: str, root: Any) -> str:
@@ -96,7 +101,9 @@ def _encodable(text: str, root: Any) -> str:
     except UnicodeEncodeError:
         import re
     if re.search("[\ud800-\udbff][\udc00-\udfff]", text):
-        raise lone_surrogate(root, "JSON, where two of them are read as one character")
+        raise _unwritable().lone_surrogate(
+            root, "JSON, where two of them are read as one character"
+        )
     return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
@@ -209,7 +216,7 @@ class _Encoder:
             return {"__ellipsis__": True}
         if is_path(value):
             return {"__path__": value.as_posix()}
-        raise refused(value, self._root)
+        raise _unwritable().refused(value, self._root)
 
     def _encode_lazy(self, lazy: Any) -> Any:
         mark = id(lazy)
@@ -241,7 +248,7 @@ class _Encoder:
         if found is None:
             raise SerializationError(
                 f"{ref!r} reads a config outside the one that is written",
-                path=path_of(ref, self._root),
+                path=_unwritable().path_of(ref, self._root),
                 hint="write the outer config, or use refs='resolve'",
             )
         return found

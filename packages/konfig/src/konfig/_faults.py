@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from konfig._errors import (
@@ -15,6 +16,7 @@ from konfig._errors import (
     joined,
     listed,
 )
+from konfig._ref import BINARY, COMPARE, UNARY, Lazy
 from konfig._repr import name_of
 from konfig._signature import parameters_of
 from konfig._tree import TARGET, Node, target_of, where
@@ -124,3 +126,33 @@ def locked(node: Node, key: Any, mode: str) -> LockedError:
         ),
         origin=where(node),
     )
+
+
+class NoOperators:
+    """A base that says what to write in place of arithmetic with a described call."""
+
+    __slots__ = ()
+
+
+def _install_refusals() -> None:
+    """One method per operator; `|`, `==` and `!=` have a meaning for mappings."""
+
+    def refusing(symbol: str) -> Callable[..., Any]:
+        def method(self: Any, *others: Any) -> Any:
+            if others and isinstance(others[0], Lazy):
+                return NotImplemented  # the reference makes an expression of both
+            raise not_built(self, symbol)
+
+        return method
+
+    for op, (symbol, _) in BINARY.items():
+        if op != "or":
+            setattr(NoOperators, f"__{op}__", refusing(symbol))
+            setattr(NoOperators, f"__r{op}__", refusing(symbol))
+    for op in ("lt", "le", "gt", "ge"):
+        setattr(NoOperators, f"__{op}__", refusing(COMPARE[op][0]))
+    for op, (symbol, _) in UNARY.items():
+        setattr(NoOperators, f"__{op}__", refusing(symbol))
+
+
+_install_refusals()

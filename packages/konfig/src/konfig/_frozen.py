@@ -91,7 +91,7 @@ class FrozenDict(Mapping):
 
     def __dir__(self) -> list[str]:
         names = [key for key in self.__konfig_data__ if isinstance(key, str)]
-        return [*super().__dir__(), *names]
+        return [*{*super().__dir__(), *names}]
 
     def __reduce__(self) -> Any:
         return FrozenDict, (self.__konfig_data__,)

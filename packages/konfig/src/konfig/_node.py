@@ -26,8 +26,6 @@ from konfig._keys import (
     stored_key,
     writable_key,
 )
-from konfig._merge import merge
-from konfig._no_operators import NoOperators
 from konfig._origin import capture
 from konfig._paths import format_below
 from konfig._placeholder import Placeholder
@@ -51,7 +49,7 @@ from konfig._tree import (
 _DEFERRED = (Ref, Expr, Placeholder)
 
 
-class ConfigDict(Node, NoOperators, MutableMapping):
+class ConfigDict(Node, _faults.NoOperators, MutableMapping):
     """Nested fields, read and written as attributes or items.
 
     With the key `__qualname__` the node describes a call of that target with the
@@ -360,6 +358,8 @@ def _from_mapping(given: Mapping[Any, Any]) -> Any:
 
 
 def _merge(node: Node, other: Any, fields: Any = (), *, copies: bool = True) -> None:
+    from konfig._merge import merge  # configs that are merged alone pay for it
+
     incoming = ConfigDict(other, **dict(fields))
     try:
         merge(node, incoming, other, copies=copies)

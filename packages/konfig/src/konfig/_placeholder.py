@@ -84,6 +84,10 @@ class Placeholder:
         return tuple([f"{kind.__module__}:{kind.__qualname__}" for kind in members])
 
     @property
+    def _kinds(self) -> tuple[Any, ...]:
+        return union_members(self.type) or (self.type,)
+
+    @property
     def is_missing(self) -> bool:
         """Whether the field must be set and is not."""
         return self.required and self.value is UNSET
@@ -109,7 +113,9 @@ class Placeholder:
         Raises:
           ConfigTypeError: When the value is not of the declared type.
         """
-        plain = type(value) in _PLAIN
+        plain = type(value) in _PLAIN or _convert.is_path(value)
+        if isinstance(value, list) and all(kind in _PLAIN for kind in self._kinds):
+            raise ConfigTypeError(f"expected {self.type_text}, got {short(value)}")
         if (plain or type(value) is tuple) and not isinstance(self.type, Const):
             try:
                 value = _convert.convert(fit(value, self.type))

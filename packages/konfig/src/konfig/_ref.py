@@ -243,6 +243,20 @@ def _misused(lazy: Lazy, use: str, instead: str) -> RefError:
     )
 
 
+_USES = {
+    "int": ("int(…)", "konfig.ref_fn(int, {})"),
+    "float": ("float(…) or a function of math", "konfig.ref_fn(float, {})"),
+    "complex": ("complex(…)", "konfig.ref_fn(complex, {})"),
+    "len": ("len(…)", "konfig.ref_fn(len, {})"),
+    "contains": ("a test with in", "konfig.ref_fn(operator.contains, {}, item)"),
+    "iter": ("a loop", "konfig.ref_fn(list, {}), or its items by position"),
+    "index": ("range(…) or an index", "konfig.ref_fn(range, {}) and the like"),
+    "fspath": ("a path", 'konfig.fstr("{{}}/file", {})'),
+    "array": ("an array", "konfig.ref_fn(numpy.asarray, {})"),
+}
+"""Where Python asks for a value by a method: in words, and what does it later."""
+
+
 def _install_operators() -> None:
     """Gives `Lazy` one method per operator of the tables."""
 
@@ -258,10 +272,9 @@ def _install_operators() -> None:
     def single(op: str) -> Callable[..., Any]:
         return lambda self, *args: Expr(op, (self, *args))
 
-    def refuse(name: str) -> Callable[..., NoReturn]:
+    def refuse(use: str, instead: str) -> Callable[..., NoReturn]:
         def method(self: Lazy, *args: Any, **kwargs: Any) -> NoReturn:
-            use = name.strip("_")
-            raise _misused(self, f"{use}(…)", f"konfig.ref_fn({use}, {self!r})")
+            raise _misused(self, use, instead.format(repr(self)))
 
         return method
 
@@ -275,9 +288,8 @@ def _install_operators() -> None:
         setattr(Lazy, f"__{op}__", binary(op)[0])
     for op in (*UNARY, "abs", "round", "floor", "ceil", "trunc"):
         setattr(Lazy, f"__{op}__", single(op))
-    for name in ("int", "float", "complex", "len", "contains", "iter", "index"):
-        setattr(Lazy, f"__{name}__", refuse(f"__{name}__"))
-    Lazy.__array__ = refuse("asarray")
+    for name, (use, instead) in _USES.items():
+        setattr(Lazy, f"__{name}__", refuse(use, instead))
 
 
 _install_operators()

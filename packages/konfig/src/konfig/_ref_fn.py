@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from konfig import _convert
 from konfig._const import Const
-from konfig._errors import ConfigTypeError, ConfigValueError
+from konfig._errors import ConfigTypeError, ConfigValueError, listed, short
 from konfig._origin import capture
 from konfig._proxy import Proxy
 from konfig._ref import Expr, LocalFunction
@@ -45,17 +46,40 @@ def fstr(template: str, /, *args: Any, **kwargs: Any) -> Any:
       **kwargs: More of them.
 
     Raises:
-      ConfigValueError: When the template looks into a value.
+      ConfigValueError: When the template is malformed, looks into a value, or has a
+        field for which there is none.
     """
-    import string
-
-    for _, field, _, _ in string.Formatter().parse(template):
-        if field is not None and ("." in field or "[" in field):
+    names = {*map(str, range(len(args))), *kwargs}
+    position = itertools.count()
+    for field in _fields_of(template):
+        if "." in field or "[" in field:
             raise ConfigValueError(
                 f"{{{field}}} looks into a value: {template!r}",
                 hint="take the part from the reference: cfg.ref.model.name",
             )
+        if (field or str(next(position))) not in names:
+            raise ConfigValueError(
+                f"no value is given for {{{field}}}: {template!r}",
+                hint=f"given: {listed(sorted(names))}",
+            )
     return Expr("format", (template, *args), kwargs)
+
+
+def _fields_of(template: str) -> list[str]:
+    """What stands between the braces, those of format specifications behind theirs."""
+    import string  # not needed before the first template
+
+    found = []
+    try:
+        for _, field, spec, _ in string.Formatter().parse(template):
+            if field is not None:
+                found += [field, *_fields_of(spec or "")]
+    except (TypeError, ValueError) as error:
+        raise ConfigValueError(
+            f"not a template: {error}: {short(template)}",
+            hint="write {} where a value goes, and {{ for a brace",
+        ) from None
+    return found
 
 
 def where(condition: Any, then: Any, otherwise: Any) -> Any:

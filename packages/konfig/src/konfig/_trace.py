@@ -8,23 +8,41 @@ from typing import Any
 
 from konfig._errors import KonfigError, short
 from konfig._origin import describe, is_ours
-from konfig._tree import ORIGIN, Node, places_of, target_of, where
+from konfig._ref import Lazy
+from konfig._tree import ORIGIN, Node, places_of, stored_items, target_of, where
 
 
-def explain(error: BaseException, path: str, node: Node | None) -> None:
-    """Adds to an error where in the config it happened, once per resolve."""
+def explain(
+    error: BaseException,
+    path: str,
+    node: Node | None,
+    field: tuple[Any, Any] | None = None,
+) -> None:
+    """Adds to an error where in the config it happened, once per resolve.
+
+    Args:
+      error: What was raised.
+      path: Where it was raised.
+      node: The call that raised it, or None.
+      field: The container and the key of what raised it otherwise: a reference.
+    """
+    created = where(node) if node is not None else None
+    if node is None and field is not None and isinstance(field[0], Node):
+        created = where(*field)
     if isinstance(error, KonfigError):
-        if error.path is None:
-            error.path = path
-        if error.origin is None and node is not None:
-            error.origin = where(node)
+        error.path = path if error.path is None else error.path
+        error.origin = created if error.origin is None else error.origin
         return
     error.add_note(f"konfig: while resolving {path}")
     if node is None:
+        stored = dict(stored_items(field[0])).get(field[1]) if field else None
+        if isinstance(stored, Lazy):
+            error.add_note(f"  reads:   {short(stored, 200)}")
+        if created:
+            error.add_note(f"  created: {created}")
         return
     error.add_note(f"  target:  {target_of(node)}")
     error.add_note(f"  call:    {short(node, 200)}")
-    created = where(node)
     if created:
         error.add_note(f"  created: {created}{_later(node)}")
 
