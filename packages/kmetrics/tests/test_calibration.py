@@ -105,7 +105,7 @@ def test_labels_and_options_that_do_not_fit():
         LogLoss()(labels=LABELS)
     with pytest.raises(ValueError, match=r"Brier: the labels do not fit"):
         Brier()(logits=LOGITS, labels=LABELS[:3])
-    with pytest.raises(ValueError, match="norm is"):
+    with pytest.raises(ValueError, match="norm='l1' is not known"):
         CalibrationError(norm="l1")
 
 

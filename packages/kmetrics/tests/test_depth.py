@@ -109,9 +109,9 @@ def test_pixels_that_are_unknown_do_not_pass_for_the_first_colour(rgb):
         ({"cmap": "jet"}, "cmap='jet' is not known"),
         ({"cmap": None}, "two colours or more"),
         ({"cmap": ((0, 0, 0),)}, "two colours or more"),
-        ({"depth_range": (2.0, 2.0)}, "depth_range be two depths"),
+        ({"depth_range": (2.0, 2.0)}, "depth_range must be finite, not equal"),
         ({"depth_range": (-1.0, 0.0)}, "one of them above 0"),
-        ({"in_vrange": (1.0, 0.0)}, "in_vrange must ascend"),
+        ({"in_vrange": (1.0, 0.0)}, "in_vrange must be finite, and ascend"),
     ],
 )
 def test_maps_and_ranges_that_tell_no_depth_are_refused(options, message):

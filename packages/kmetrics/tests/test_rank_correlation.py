@@ -53,5 +53,5 @@ def test_wrong_options_are_refused():
         Spearman(method="sketch")
     with pytest.raises(ValueError, match="bins must be 2 or more"):
         Spearman(bins=1)
-    with pytest.raises(ValueError, match="value_range ascend"):
+    with pytest.raises(ValueError, match="value_range must be finite, and ascend"):
         Spearman(value_range=(1, 1))

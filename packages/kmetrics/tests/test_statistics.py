@@ -88,9 +88,9 @@ def test_masked_vectors_do_not_count():
 
 
 def test_wrong_options_of_a_norm_are_refused():
-    with pytest.raises(ValueError, match="ord must be a number"):
+    with pytest.raises(TypeError, match="ord must be a number"):
         Norm(ord="nuc")
-    with pytest.raises(ValueError, match="ord must be a number"):
+    with pytest.raises(ValueError, match="ord must be 0 or more, or inf"):
         Norm(ord=-1)
     with pytest.raises(ValueError, match="aggregation='sum'"):
         Norm(aggregation="sum")
@@ -135,7 +135,7 @@ def test_quantiles_of_weights_of_nothing_and_of_wrong_shares():
     got = metric(values=values, mask=np.float32([0, 1, 1, 1]))
     assert list(got.values()) == pytest.approx([2, 3], rel=0.01)
     assert np.isnan(metric(values=values, mask=np.zeros(4))["p0"])
-    with pytest.raises(ValueError, match=r"shares in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"q must be in \[0, 1\] each"):
         kmetrics.Quantiles(q=(50,))
     with pytest.raises(ValueError, match="rel_err"):
         kmetrics.Quantiles(rel_err=2)

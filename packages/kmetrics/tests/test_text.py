@@ -173,7 +173,7 @@ def test_what_cannot_be_compared_is_refused_and_leaves_the_state_alone():
         Bleu().get_state(preds=["a"], targets=[[]])
     with pytest.raises(ValueError, match="max_order"):
         Bleu(max_order=0)
-    with pytest.raises(ValueError, match="beta above 0"):
+    with pytest.raises(ValueError, match="beta must be above 0"):
         ChrF(beta=0)
     with pytest.raises(ValueError, match="score='f2'"):
         RougeL(score="f2")

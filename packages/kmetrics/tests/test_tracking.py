@@ -136,7 +136,7 @@ def test_wrong_options_and_shapes_are_refused():
         TapOcclusion(query_mode="last")
     with pytest.raises(ValueError, match="axis_order='bt' is not known"):
         TapJaccard(axis_order="bt")
-    with pytest.raises(ValueError, match="thresholds must be above 0"):
+    with pytest.raises(ValueError, match="thresholds must be one or more"):
         TapPosition(thresholds=())
     with pytest.raises(TypeError, match="tracks"):
         value(Tap3dPosition())

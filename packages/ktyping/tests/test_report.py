@@ -183,3 +183,21 @@ def test_a_value_from_the_call_is_shown_with_its_size():
     shown = text(f, 3, (4,))
     assert "axis 0: size is 4, but {n} = 3 is wanted" in shown
     assert "alternatives" not in text(f, 3, (3,), (1, 2))
+
+
+class _Base:
+    @typechecked
+    def f(self, x: Float["2"]):
+        pass
+
+
+class Sub(_Base):
+    pass
+
+
+def test_an_inherited_method_is_named_by_the_class_of_the_object():
+    for obj, name in ((Sub(), "Sub.f"), (_Base(), "_Base.f")):
+        assert f"Origin: {name} (FILE:LINE)" in text(obj.f, z(3))
+    with pytest.raises(KTypeCheckError) as caught:
+        Sub().f(z(3))
+    assert caught.value.origin.startswith("Sub.f (")

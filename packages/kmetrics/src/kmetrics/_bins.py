@@ -18,6 +18,9 @@ import numpy as np
 from kmetrics._masks import align_left
 from kmetrics._numerics import Pair, to_float32, to_pair
 
+# Of the ends of bins, near the largest float32.
+LARGEST = 3e38
+
 
 @functools.partial(jax.jit, static_argnames="size", inline=True)
 def count_bins(index: Any, size: int, mask: Any | None = None) -> Pair:
@@ -70,7 +73,7 @@ class LogBins:
     def __post_init__(self) -> None:
         if not 0 < self.rel_err < 1:
             raise ValueError(f"rel_err must be in (0, 1)\n  got {self.rel_err!r}")
-        if not 0 < self.smallest < self.largest < 3e38:
+        if not 0 < self.smallest < self.largest < LARGEST:
             raise ValueError(
                 "smallest and largest must be above 0 and in order\n"
                 f"  got {self.smallest!r} and {self.largest!r}"

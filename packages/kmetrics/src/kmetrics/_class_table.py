@@ -17,6 +17,7 @@ from kmetrics._fields import sum_field
 from kmetrics._masks import combine_masks
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import Pair, is_traced, to_float32
+from kmetrics._options import Count, Whole
 from kmetrics._register import state
 from ktyping import Array, Bool, Int, Real, typechecked
 
@@ -54,8 +55,8 @@ class OfTable(Metric):
     pred_labels: kontext.Key | None = None
     labels: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    num_classes: int | None = None
-    ignore_index: int | None = None
+    num_classes: Count | None = None
+    ignore_index: Whole | None = None
     source: Metric | None = None
     on_empty: OnEmpty = "nan"
 

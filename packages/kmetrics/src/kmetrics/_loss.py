@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 import kontext
+from kmetrics._calls import reading
 from kmetrics._errors import StateDefinitionError
 from kmetrics._loss_inputs import (
     ComputeDtype,
@@ -27,6 +28,7 @@ from kmetrics._loss_state import LossState
 from kmetrics._masks import align_left, combine_masks, fill_masked, masked_sums
 from kmetrics._metric import Metric, leads_into
 from kmetrics._numerics import Pair, scale_pair, to_pair, zero_pair
+from kmetrics._options import Flag
 
 NormalizeBy: TypeAlias = Literal["mask", "values", "batch", "sum"]
 _NORMALIZE_BY = ("mask", "values", "batch", "sum")
@@ -109,7 +111,7 @@ class Loss(Metric):
     step: kontext.Key = "step"
     normalize_by: NormalizeBy = "mask"
     compute_dtype: ComputeDtype | None = None
-    keep_zero_weight: bool = False
+    keep_zero_weight: Flag = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -209,12 +211,17 @@ class Loss(Metric):
         else:
             keyed = self.replace(step=None)
         inputs = kontext.resolve_from_keyed_obj(context, keyed)
-        if not self.reads_from(example_roots):
-            return self._terms(inputs, examples=None)
-        shared = self._shared(example_roots)
-        return self._terms(inputs, examples=mask, shared=shared)
+        with reading(keyed):
+            if not self.reads_from(example_roots):
+                return self._terms(inputs, examples=None)
+            shared = self._shared(example_roots)
+            return self._terms(inputs, examples=mask, shared=shared)
 
     def __kontext_func__(self) -> Callable[..., Any]:
+        return self._call
+
+    @property
+    def _call(self) -> Callable[..., Any]:
         return call_of(type(self))
 
     def keypaths(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
@@ -34,6 +35,7 @@ def check_weight(weight: Any, name: str) -> Any:
 
     Raises:
       TypeError: it is neither.
+      ValueError: it is infinite or NaN.
     """
     if isinstance(weight, bool | np.bool_ | str) or weight is None:
         kind = "a bool" if isinstance(weight, bool | np.bool_) else repr(weight)
@@ -41,13 +43,21 @@ def check_weight(weight: Any, name: str) -> Any:
         return weight
     else:
         try:
-            return float(weight)
+            number = float(weight)
         except (TypeError, ValueError):
             kind = f"of type {type(weight).__name__}"
+        else:
+            return _finite(number, name)
     raise TypeError(
         f"{name}: the weight must be a number, or a function from the step to one\n"
         f"  got {kind}"
     )
+
+
+def _finite(weight: float, name: str) -> float:
+    if not math.isfinite(weight):
+        raise ValueError(f"{name}: the weight must be finite\n  got {weight}")
+    return weight
 
 
 def check_compute_dtype(dtype: Any, name: str) -> str | None:

@@ -6,15 +6,17 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 import jax
 import numpy as np
 
 import kontext
+from kmetrics._calls import explain, reading
 from kmetrics._errors import MaskNotAcceptedError, StateDefinitionError
 from kmetrics._freeze import freeze
 from kmetrics._masks import combine_masks
+from kmetrics._options import Option, check_options
 from kmetrics._results import plain_result
 from kmetrics._state import State
 
@@ -68,6 +70,7 @@ class Metric:
             value = getattr(self, field.name)
             frozen = freeze(value, where=f"{type(self).__name__}.{field.name}")
             object.__setattr__(self, field.name, frozen)
+        check_options(self)
         inner = getattr(self, "metric", None)
         if isinstance(inner, Metric):
             object.__setattr__(self, "higher_is_better", inner.higher_is_better)
@@ -174,7 +177,13 @@ class Metric:
                     "AverageState.from_values"
                 )
             inputs["mask"] = combine_masks(inputs.get("mask"), mask)
-        return own_state(self, self.get_state(**inputs))
+        with reading(self):
+            return own_state(self, self.get_state(**inputs))
+
+    @property
+    def _call(self) -> Callable[..., Any]:
+        """A function with the parameters that the inputs go to."""
+        return self.get_state
 
     def __call__(self, context: Any = None, **inputs: Any) -> Any:
         """The value on one batch, read from `context` or given by name."""
@@ -227,6 +236,12 @@ class Metric:
         return dataclasses.replace(self, **changes)
 
 
+# A metric that another one is around.
+Inner: TypeAlias = Annotated[
+    Metric, Option("a metric, or a loss", lambda value: isinstance(value, Metric))
+]
+
+
 def like_nothing(state: Any) -> Any:
     """The empty state with the structure of `state`; of another library as it is."""
     state = as_zeros(state)
@@ -271,7 +286,11 @@ def own_state(metric: Metric, state: Any) -> Any:
 def _owned(get_state: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(get_state)
     def owned(self: Metric, *args: Any, **kwargs: Any) -> Any:
-        return own_state(self, get_state(self, *args, **kwargs))
+        try:
+            return own_state(self, get_state(self, *args, **kwargs))
+        except Exception as error:
+            explain(error, self, self._call, args, kwargs)
+            raise
 
     return owned
 

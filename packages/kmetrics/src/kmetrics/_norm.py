@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -16,8 +16,11 @@ from kmetrics._average import AverageState
 from kmetrics._masks import align_left
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import is_traced, to_float32
+from kmetrics._options import Whole, number
 from kmetrics._register import state
 from ktyping import Array, Bool, Real, typechecked
+
+_Order: TypeAlias = Annotated[float, number("0 or more, or inf", lambda x: x >= 0)]
 
 
 @state
@@ -84,18 +87,14 @@ class Norm(Metric):
 
     tensor: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    ord: float = 2.0
-    axis: int | tuple[int, ...] | None = -1
+    ord: _Order = 2.0
+    axis: Whole | tuple[Whole, ...] | None = -1
     aggregation: Literal["average", "concat"] = "average"
     across: Literal["mean", "sum", "last"] = "mean"
     on_empty: OnEmpty = "nan"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.ord, str) or not self.ord >= 0:
-            raise ValueError(
-                f"Norm: ord must be a number of 0 or more, or inf\n  got {self.ord!r}"
-            )
         if self.aggregation not in ("average", "concat"):
             raise ValueError(
                 f"Norm: aggregation={self.aggregation!r} is not known\n"

@@ -16,6 +16,7 @@ from kmetrics._fields import concat_field, static_field, sum_field
 from kmetrics._masks import align_left, check_weights
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import Pair, to_float32
+from kmetrics._options import Span, TwoOrMore
 from kmetrics._register import state
 from ktyping import Array, Bool, Real, typechecked
 
@@ -88,8 +89,8 @@ class Spearman(Metric):
     mask: kontext.Key | None = None
     on_empty: OnEmpty = "nan"
     method: Literal["exact", "binned"] = "exact"
-    bins: int = 256
-    value_range: tuple[float, float] = (0.0, 1.0)
+    bins: TwoOrMore = 256
+    value_range: Span = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -97,11 +98,6 @@ class Spearman(Metric):
             raise ValueError(
                 f'Spearman: method={self.method!r} is not known\nuse "exact" or '
                 '"binned"'
-            )
-        if self.bins < 2 or not self.value_range[0] < self.value_range[1]:
-            raise ValueError(
-                "Spearman: bins must be 2 or more and value_range ascend\n"
-                f"  got {self.bins} and {self.value_range}"
             )
 
     def empty(self) -> Any:

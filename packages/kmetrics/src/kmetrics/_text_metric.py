@@ -12,6 +12,7 @@ import kontext
 from kmetrics._auto import AutoState
 from kmetrics._fields import sum_field
 from kmetrics._metric import Metric, OnEmpty
+from kmetrics._options import Flag, Function
 from kmetrics._register import state
 from kmetrics._texts import kept_texts, words_of
 
@@ -25,7 +26,7 @@ class TextMetric(Metric):
     preds: kontext.Key = kontext.REQUIRED
     targets: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    lowercase: bool = False
+    lowercase: Flag = False
     on_empty: OnEmpty = "nan"
 
     def get_state(self, preds: Any, targets: Any, mask: Any | None = None) -> Any:
@@ -58,7 +59,7 @@ class TextMetric(Metric):
 class WordMetric(TextMetric):
     """A `TextMetric` of words."""
 
-    tokenize: Tokenize | None = None
+    tokenize: Function | None = None
 
     def _tokens(self, text: str) -> Sequence[str]:
         return words_of(text, lowercase=self.lowercase, tokenize=self.tokenize)

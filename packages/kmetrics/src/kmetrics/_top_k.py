@@ -12,25 +12,17 @@ Ties = Literal["first", "optimistic", "pessimistic", "expected"]
 _TIES = ("first", "optimistic", "pessimistic", "expected")
 
 
-def check_ranking(name: str, option: str, k: int, ties: str) -> None:
-    """Refuses options that are not known, in the name of a metric.
-
-    Args:
-      name: the metric.
-      option: what it calls `k`.
-      k: how many classes count as the answer.
-      ties: what a tie counts.
+def check_ties(name: str, ties: str) -> None:
+    """Refuses what a tie cannot count, in the name of a metric.
 
     Raises:
-      ValueError: they are not known, or `k` is not 1 or more.
+      ValueError: `ties` is not known.
     """
     if ties not in _TIES:
         raise ValueError(
             f"{name}: ties={ties!r} is not known\n"
             f"use one of {', '.join(map(repr, _TIES))}"
         )
-    if k < 1:
-        raise ValueError(f"{name}: {option} must be 1 or more\n  got {k}")
 
 
 def check_k(name: str, option: str, k: int, num_classes: int) -> None:

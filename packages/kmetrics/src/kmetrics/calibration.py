@@ -19,6 +19,7 @@ from kmetrics._fields import concat_field, sum_field
 from kmetrics._masks import combine_masks, fill_masked
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import is_traced, to_float32
+from kmetrics._options import Count, Whole
 from kmetrics._register import state
 from ktyping import Array, Bool, Real, typechecked
 
@@ -31,7 +32,7 @@ class _Probabilities(Metric):
     probs: kontext.Key | None = None
     labels: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    ignore_index: int | None = None
+    ignore_index: Whole | None = None
     on_empty: OnEmpty = "nan"
 
     @typechecked
@@ -253,16 +254,16 @@ class CalibrationError(_Probabilities):
 
     State = CalibrationState
 
-    bins: int = 15
+    bins: Count = 15
     norm: Literal["mean", "max"] = "mean"
     strategy: Literal["width", "mass"] = "width"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.norm not in ("mean", "max") or self.bins < 1:
+        if self.norm not in ("mean", "max"):
             raise ValueError(
-                'CalibrationError: norm is "mean" or "max", and bins 1 or more\n'
-                f"  got {self.norm!r} and {self.bins}"
+                f"CalibrationError: norm={self.norm!r} is not known\n"
+                'use "mean" or "max"'
             )
         if self.strategy not in ("width", "mass"):
             raise ValueError(

@@ -19,8 +19,9 @@ from kmetrics._fields import mean_field, sum_field
 from kmetrics._masks import align_left, combine_masks
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
+from kmetrics._options import Count, Finite, Flag, Whole
 from kmetrics._register import state
-from kmetrics._top_k import Ties, check_k, check_ranking, rank_correct
+from kmetrics._top_k import Ties, check_k, check_ties, rank_correct
 from ktyping import Array, Bool, Int, Real, typechecked
 
 __all__ = [
@@ -87,15 +88,15 @@ class Accuracy(Metric):
     pred_labels: kontext.Key | None = None
     labels: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    top_k: int = 1
+    top_k: Count = 1
     ties: Ties = "first"
-    ignore_index: int | None = None
-    count_nan: bool = False
+    ignore_index: Whole | None = None
+    count_nan: Flag = False
     on_empty: OnEmpty = "nan"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_ranking("Accuracy", "top_k", self.top_k, self.ties)
+        check_ties(type(self).__name__, self.ties)
 
     def empty(self) -> Any:
         """The state of no data."""
@@ -119,9 +120,10 @@ class Accuracy(Metric):
         Raises:
           ValueError: shapes do not fit, or `top_k` is not below the number of classes.
         """
+        name = type(self).__name__
         if (logits is None) == (pred_labels is None):
             raise ValueError(
-                "Accuracy takes either logits or pred_labels\n  got "
+                f"{name} takes either logits or pred_labels\n  got "
                 + ("neither" if logits is None else "both")
             )
         if logits is None:
@@ -130,8 +132,8 @@ class Accuracy(Metric):
             is_nan = jnp.zeros(correct.shape, bool)
         else:
             logits = to_float32(logits)
-            labels = class_labels("Accuracy", labels, logits.shape[:-1])
-            check_k("Accuracy", "top_k", self.top_k, logits.shape[-1])
+            labels = class_labels(name, labels, logits.shape[:-1])
+            check_k(name, "top_k", self.top_k, logits.shape[-1])
             correct = rank_correct(logits, labels, k=self.top_k, ties=self.ties)
             is_nan = jnp.any(jnp.isnan(logits), axis=-1)
         mask = _mask_of(mask, correct.ndim)
@@ -145,10 +147,15 @@ class Accuracy(Metric):
         return CountingState(accuracy=average, nan_rows=jnp.sum(is_nan))
 
     def _equal(self, pred_labels: Any, labels: jax.Array) -> jax.Array:
-        pred_labels = _align(labels, jnp.asarray(pred_labels), "pred_labels")
+        name, pred_labels = type(self).__name__, jnp.asarray(pred_labels)
+        if labels.shape != pred_labels.shape:
+            raise ValueError(
+                f"{name}: labels and pred_labels have different shapes\n"
+                f"  labels {list(labels.shape)}, pred_labels {list(pred_labels.shape)}"
+            )
         if self.top_k != 1 or self.count_nan:
             option = "count_nan" if self.count_nan else f"top_k={self.top_k}"
-            raise ValueError(f"Accuracy: {option} needs logits, got pred_labels")
+            raise ValueError(f"{name}: {option} needs logits, got pred_labels")
         return (pred_labels == labels).astype(jnp.float32)
 
 
@@ -180,14 +187,14 @@ class TopKAccuracy(Metric):
     logits: kontext.Key = kontext.REQUIRED
     labels: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    k: int = 5
+    k: Count = 5
     ties: Ties = "first"
-    ignore_index: int | None = None
+    ignore_index: Whole | None = None
     on_empty: OnEmpty = "nan"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_ranking("TopKAccuracy", "k", self.k, self.ties)
+        check_ties("TopKAccuracy", self.ties)
 
     @typechecked
     def get_state(
@@ -229,7 +236,7 @@ class BinaryAccuracy(Metric):
     logits: kontext.Key = kontext.REQUIRED
     labels: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    threshold: float = 0.0
+    threshold: Finite = 0.0
     on_empty: OnEmpty = "nan"
 
     @typechecked
@@ -356,15 +363,6 @@ def _heads(name: str, logits: Any, labels: Any) -> dict[Any, tuple[Any, Any]]:
             f"  logits {list(parts[0])}, labels {list(parts[1])}"
         )
     return {head: (jnp.asarray(parts[0][head]), parts[1][head]) for head in parts[0]}
-
-
-def _align(labels: jax.Array, other: jax.Array, name: str) -> jax.Array:
-    if labels.shape != other.shape:
-        raise ValueError(
-            f"Accuracy: labels and {name} have different shapes\n"
-            f"  labels {list(labels.shape)}, {name} {list(other.shape)}"
-        )
-    return other
 
 
 def _mask_of(mask: Any | None, rank: int) -> jax.Array | None:

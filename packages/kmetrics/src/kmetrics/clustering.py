@@ -19,6 +19,7 @@ from kmetrics._fields import sum_field
 from kmetrics._masks import align_left, check_weights, combine_masks
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import Pair, is_traced, to_float32
+from kmetrics._options import Count, Flag, Positive, Whole
 from kmetrics._register import state
 from ktyping import Array, Bool, Int, Real, typechecked
 
@@ -48,19 +49,11 @@ class _Contingency(Metric):
     preds: kontext.Key = kontext.REQUIRED
     targets: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    num_clusters: int
-    num_classes: int
-    ignore_index: int | None = None
-    per_example: bool = False
+    num_clusters: Count
+    num_classes: Count
+    ignore_index: Whole | None = None
+    per_example: Flag = False
     on_empty: OnEmpty = "nan"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.num_clusters < 1 or self.num_classes < 1:
-            raise ValueError(
-                f"{type(self).__name__}: num_clusters and num_classes must be 1 or more"
-                f"\n  got {self.num_clusters} and {self.num_classes}"
-            )
 
     def empty(self) -> Any:
         """The state of no data."""
@@ -216,12 +209,7 @@ class VMeasure(_Contingency):
     higher_is_better = True
     range = (0.0, 1.0)
 
-    beta: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.beta > 0:
-            raise ValueError(f"VMeasure: beta must be above 0\n  got {self.beta!r}")
+    beta: Positive = 1.0
 
     def from_counts(self, counts: Any) -> Any:
         """The measure of a table `[clusters, classes]`."""

@@ -10,6 +10,7 @@ import numpy as np
 from kmetrics._class_table import ConfusionState as ConfusionState
 from kmetrics._class_table import OfTable
 from kmetrics._metric import Metric
+from kmetrics._options import Finite, Positive
 
 __all__ = [
     "BalancedAccuracy",
@@ -65,7 +66,7 @@ class ConfusionMatrix(OfTable):
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _PerClass(OfTable):
     average: Average = "macro"
-    zero_division: float | Literal["nan"] = "nan"
+    zero_division: Finite | Literal["nan"] = "nan"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -186,12 +187,7 @@ class FBeta(_PerClass):
     higher_is_better = True
     range = (0.0, 1.0)
 
-    beta: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.beta > 0:
-            raise ValueError(f"FBeta: beta must be above 0\n  got {self.beta!r}")
+    beta: Positive = 1.0
 
     def _fraction(self, tp: Any, fp: Any, fn: Any, tn: Any) -> tuple[Any, Any]:
         square = self.beta**2

@@ -17,6 +17,7 @@ from kmetrics._class_inputs import columns
 from kmetrics._fields import concat_field, static_field, sum_field
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import Pair
+from kmetrics._options import Span, TwoOrMore
 from kmetrics._register import state
 from ktyping import Array, Bool, Real, typechecked
 
@@ -164,8 +165,8 @@ class RocAuc(_Curve):
 
     multi_class: Literal["ovr", "ovo"] = "ovr"
     method: Literal["exact", "binned"] = "exact"
-    bins: int = 4096
-    score_range: tuple[float, float] = (0.0, 1.0)
+    bins: TwoOrMore = 4096
+    score_range: Span = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -184,11 +185,6 @@ class RocAuc(_Curve):
             raise ValueError(
                 'RocAuc: multi_class="ovo" needs method="exact" and average="macro"\n'
                 f"  got {self.method!r} and {self.average!r}"
-            )
-        if self.bins < 2 or not self.score_range[0] < self.score_range[1]:
-            raise ValueError(
-                "RocAuc: bins must be 2 or more and score_range ascend\n"
-                f"  got {self.bins} and {self.score_range}"
             )
 
     def empty(self) -> Any:

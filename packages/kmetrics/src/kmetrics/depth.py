@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,7 @@ from kmetrics._average import AverageState
 from kmetrics._masks import combine_masks
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
+from kmetrics._options import Span, number, two_numbers
 from kmetrics.summaries._colors import Colors, frozen_cmap, mapped
 from ktyping import Array, Bool, Real, typechecked
 
@@ -24,6 +25,17 @@ __all__ = ["AbsRel", "Delta", "RgbAbsRel"]
 # Of a map of colours, which is continuous; and of pixels that are decoded at once.
 _LEVELS = 256
 _PIXELS = 4096
+
+_Ratio: TypeAlias = Annotated[
+    float, number("above 1, and finite", lambda x: 1 < x < math.inf)
+]
+_Depths: TypeAlias = Annotated[
+    tuple[float, float],
+    two_numbers(
+        "finite, not equal, and one of them above 0",
+        lambda x: all(map(math.isfinite, x)) and x[0] != x[1] and max(x) > 0,
+    ),
+]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -90,14 +102,7 @@ class Delta(_Depth):
     higher_is_better = True
     range = (0.0, 1.0)
 
-    threshold: float = 1.25
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.threshold > 1:
-            raise ValueError(
-                f"Delta: threshold must be above 1\n  got {self.threshold!r}"
-            )
+    threshold: _Ratio = 1.25
 
     def _values(self, preds: jax.Array, targets: jax.Array) -> jax.Array:
         # The same as the larger of both ratios, without a division by the prediction.
@@ -129,8 +134,8 @@ class RgbAbsRel(AbsRel):
     """
 
     cmap: Colors = "viridis"
-    depth_range: tuple[float, float] = (0.0, 1.0)
-    in_vrange: tuple[float, float] = (0.0, 1.0)
+    depth_range: _Depths = (0.0, 1.0)
+    in_vrange: Span = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cmap", frozen_cmap(self.cmap, "RgbAbsRel: cmap"))
@@ -138,13 +143,6 @@ class RgbAbsRel(AbsRel):
         if self.cmap is None or len(self.cmap) < 2:
             raise ValueError(
                 f"RgbAbsRel: cmap must hold two colours or more\n  got {self.cmap!r}"
-            )
-        first, last = self.depth_range
-        low, high = self.in_vrange
-        if not low < high or first == last or max(first, last) <= 0:
-            raise ValueError(
-                "RgbAbsRel: in_vrange must ascend, and depth_range be two depths, one "
-                f"of them above 0\n  got {self.in_vrange} and {self.depth_range}"
             )
 
     @typechecked

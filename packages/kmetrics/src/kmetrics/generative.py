@@ -23,6 +23,7 @@ from kmetrics._directions import direction
 from kmetrics._field_kinds import state_field
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
+from kmetrics._options import Function, Natural
 from kmetrics._register import state
 from ktyping import Array, Bool, Real, typechecked
 
@@ -83,8 +84,8 @@ class FrechetDistance(Metric):
     preds: kontext.Key = kontext.REQUIRED
     targets: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    features: Callable[..., Any] | None = None
-    ddof: int = 1
+    features: Function | None = None
+    ddof: Natural = 1
     on_empty: OnEmpty = "nan"
 
     @typechecked
@@ -166,7 +167,7 @@ class Lpips(Metric):
     targets: kontext.Key = kontext.REQUIRED
     weights: kontext.Key | None = None
     mask: kontext.Key | None = None
-    features: Callable[..., Any] | None = None
+    features: Function | None = None
     on_empty: OnEmpty = "nan"
 
     def __post_init__(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -17,9 +17,15 @@ from kmetrics._class_inputs import example_weights
 from kmetrics._masks import fill_masked
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
+from kmetrics._options import Flag, NotNegative, Positive, Span, number, whole
 from ktyping import Array, Bool, Real, typechecked
 
 __all__ = ["Psnr", "PsnrWithResize", "Ssim"]
+
+_Decibels: TypeAlias = Annotated[float, number("above 0", lambda x: x > 0)]
+_Odd: TypeAlias = Annotated[
+    int, whole("odd, and 1 or more", lambda x: x >= 1 and x % 2 == 1)
+]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -29,17 +35,9 @@ class _ImagePair(Metric):
     preds: kontext.Key = kontext.REQUIRED
     targets: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    in_vrange: tuple[float, float] = (0.0, 1.0)
-    clip: bool = False
+    in_vrange: Span = (0.0, 1.0)
+    clip: Flag = False
     on_empty: OnEmpty = "nan"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if len(self.in_vrange) != 2 or not self.in_vrange[0] < self.in_vrange[1]:
-            raise ValueError(
-                f"{type(self).__name__}: in_vrange must be the lowest and the highest "
-                f"value of a pixel\n  got {self.in_vrange!r}"
-            )
 
     @typechecked
     def get_state(
@@ -97,7 +95,7 @@ class Psnr(_ImagePair):
 
     higher_is_better = True
 
-    max_db: float = 100.0
+    max_db: _Decibels = 100.0
 
     def _values(self, preds: jax.Array, targets: jax.Array) -> jax.Array:
         error = jnp.mean((preds - targets) ** 2, axis=(-3, -2, -1))
@@ -116,7 +114,7 @@ class PsnrWithResize(Psnr):
       antialias: whether a larger prediction is smoothed as it is made smaller.
     """
 
-    antialias: bool = True
+    antialias: Flag = True
 
     @typechecked
     def get_state(
@@ -162,18 +160,10 @@ class Ssim(_ImagePair):
     higher_is_better = True
     range = (-1.0, 1.0)
 
-    window: int = 11
-    sigma: float = 1.5
-    k1: float = 0.01
-    k2: float = 0.03
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.window < 1 or self.window % 2 == 0 or not self.sigma > 0:
-            raise ValueError(
-                "Ssim: window must be odd, and sigma above 0\n"
-                f"  got {self.window} and {self.sigma}"
-            )
+    window: _Odd = 11
+    sigma: Positive = 1.5
+    k1: NotNegative = 0.01
+    k2: NotNegative = 0.03
 
     def _values(self, preds: jax.Array, targets: jax.Array) -> jax.Array:
         height, width, _ = preds.shape[-3:]

@@ -18,8 +18,9 @@ from kmetrics._auto import AutoState
 from kmetrics._errors import HostOnlyError
 from kmetrics._fields import max_field, min_field
 from kmetrics._loss_state import LossState
-from kmetrics._metric import Metric
+from kmetrics._metric import Inner, Metric
 from kmetrics._numerics import Pair, is_traced, scale_pair
+from kmetrics._options import Count, Share
 from kmetrics._register import state
 from kmetrics._state import EmptyState, State
 
@@ -30,7 +31,7 @@ __all__ = ["Ema", "Every", "Last", "MaxOverTime", "MinOverTime"]
 class _Around(Metric):
     """A metric whose states are made from those of another one."""
 
-    metric: Metric
+    metric: Inner
 
     def __kontext_keys__(self) -> dict[str, Any]:
         return kontext.forward_keys(self.metric)
@@ -89,14 +90,9 @@ class Every(Metric):
       ValueError: `n` is not 1 or more.
     """
 
-    metric: Metric
-    n: int
+    metric: Inner
+    n: Count
     step: kontext.Key = "step"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.n < 1:
-            raise ValueError(f"Every: n must be 1 or more\n  got {self.n}")
 
     def __kontext_keys__(self) -> dict[str, Any]:
         return {**kontext.forward_keys(self.metric), "step": self.step}
@@ -218,12 +214,7 @@ class Ema(_Around):
       TypeError: at the first use: the states of `metric` do not add up.
     """
 
-    decay: float
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.decay < 1:
-            raise ValueError(f"Ema: decay must be in (0, 1)\n  got {self.decay!r}")
+    decay: Share
 
     def empty(self) -> Any:
         """The state of no data."""

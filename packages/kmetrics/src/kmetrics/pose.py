@@ -20,6 +20,7 @@ from kmetrics._class_inputs import example_weights
 from kmetrics._masks import fill_masked
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
+from kmetrics._options import Count, Flag
 from kmetrics._rotations import angle_between, rotation_angle
 from ktyping import Array, Bool, Float, Real, typechecked
 
@@ -104,7 +105,7 @@ class PoseTranslationError(_Pose):
     higher_is_better = False
     range = (0.0, 180.0)
 
-    ignore_sign: bool = False
+    ignore_sign: Flag = False
 
     def _values(self, preds: Any, targets: Any) -> tuple[jax.Array, jax.Array]:
         return _translation_error(preds, targets, self.ignore_sign)
@@ -128,15 +129,8 @@ class PoseAuc(_Pose):
     higher_is_better = True
     range = (0.0, 1.0)
 
-    max_degrees: int = 30
-    ignore_sign: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.max_degrees < 1:
-            raise ValueError(
-                f"PoseAuc: max_degrees must be 1 or more\n  got {self.max_degrees}"
-            )
+    max_degrees: Count = 30
+    ignore_sign: Flag = False
 
     def _values(self, preds: Any, targets: Any) -> tuple[jax.Array, jax.Array]:
         rotation = _rotation_error(preds, targets)

@@ -15,6 +15,7 @@ from kmetrics._average import AverageState
 from kmetrics._masks import align_left
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import is_traced, to_float32
+from kmetrics._options import Count
 from ktyping import Array, Bool, Real, typechecked
 
 __all__ = ["MapAtK", "Mrr", "Ndcg", "RecallAtK"]
@@ -41,15 +42,13 @@ class _Ranking(Metric):
     scores: kontext.Key = kontext.REQUIRED
     relevance: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    k: int | None = None
+    k: Count | None = None
     no_relevant: Literal["skip", "zero"] = "skip"
     on_empty: OnEmpty = "nan"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         name = type(self).__name__
-        if self.k is not None and self.k < 1:
-            raise ValueError(f"{name}: k must be 1 or more, or None\n  got {self.k}")
         if self.no_relevant not in ("skip", "zero"):
             raise ValueError(
                 f"{name}: no_relevant={self.no_relevant!r} is not known\n"

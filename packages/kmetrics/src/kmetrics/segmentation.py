@@ -18,6 +18,7 @@ from kmetrics._fields import sum_field
 from kmetrics._label_propagation import propagate
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import is_traced, to_float32
+from kmetrics._options import Count, Natural, Positive, Whole
 from kmetrics._register import state
 from kmetrics.confusion import _PerClass
 from ktyping import Array, Bool, Float, Int, Real, typechecked
@@ -130,10 +131,10 @@ class PanopticQuality(Metric):
     target_classes: kontext.Key = kontext.REQUIRED
     target_instances: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    num_classes: int
-    stuff: tuple[int, ...] = ()
-    ignore_index: int | None = None
-    max_segments: int = 128
+    num_classes: Count
+    stuff: tuple[Natural, ...] = ()
+    ignore_index: Whole | None = None
+    max_segments: Count = 128
     average: Literal["macro", "none"] = "macro"
     on_empty: OnEmpty = "nan"
 
@@ -283,23 +284,12 @@ class SegmentationJaccard(Metric):
     features: kontext.Key = kontext.REQUIRED
     targets: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    num_objects: int
-    top_k: int = 7
-    context: int = 7
-    radius: int | None = 12
-    temperature: float = 0.1
+    num_objects: Count
+    top_k: Count = 7
+    context: Count = 7
+    radius: Natural | None = 12
+    temperature: Positive = 0.1
     on_empty: OnEmpty = "nan"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        counts = (self.num_objects, self.top_k, self.context)
-        if min(counts) < 1 or not self.temperature > 0 or (self.radius or 0) < 0:
-            raise ValueError(
-                "SegmentationJaccard: num_objects, top_k and context must be 1 or more,"
-                " temperature above 0, radius 0 or more\n"
-                f"  got {self.num_objects}, {self.top_k}, {self.context}, "
-                f"{self.temperature} and {self.radius}"
-            )
 
     @typechecked
     def get_state(

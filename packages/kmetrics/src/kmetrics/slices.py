@@ -9,7 +9,8 @@ from typing import Any
 import jax.numpy as jnp
 
 import kontext
-from kmetrics._metric import Metric
+from kmetrics._metric import Inner, Metric
+from kmetrics._options import Count, Flag, Text, Whole
 from kmetrics._register import state
 from kmetrics._replicated import (
     ReplicatedState,
@@ -48,11 +49,11 @@ class Grouped(Metric):
       ValueError: two groups have one name.
     """
 
-    metric: Metric
+    metric: Inner
     by: kontext.Key = kontext.REQUIRED
-    groups: int | tuple[Any, ...] = ()
-    other: str | None = "other"
-    include_overall: bool = True
+    groups: Count | tuple[Text | Whole, ...] = ()
+    other: Text | None = "other"
+    include_overall: Flag = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,7 +11,7 @@ import numpy as np
 import kontext
 from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
-from kmetrics._bins import LogBins, count_bins
+from kmetrics._bins import LARGEST, LogBins, count_bins
 from kmetrics._class_inputs import example_weights
 from kmetrics._covariance import CovarianceState
 from kmetrics._directions import cosine
@@ -22,6 +22,7 @@ from kmetrics._metric import Metric, OnEmpty
 from kmetrics._moments import MomentsState
 from kmetrics._norm import Norm
 from kmetrics._numerics import to_float32
+from kmetrics._options import Natural, Positive, Proportion, Share, Whole
 from kmetrics._register import state
 from ktyping import Array, Bool, Real, typechecked
 
@@ -80,7 +81,7 @@ class Std(Metric):
 
     values: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    ddof: int = 0
+    ddof: Natural = 0
     on_empty: OnEmpty = "nan"
 
     @typechecked
@@ -134,17 +135,23 @@ class Quantiles(Metric):
 
     values: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    q: tuple[float, ...] = (0.5, 0.9, 0.99)
-    rel_err: float = 0.01
-    smallest: float = 1e-9
-    largest: float = 1e9
+    q: tuple[Proportion, ...] = (0.5, 0.9, 0.99)
+    rel_err: Share = 0.01
+    smallest: Positive = 1e-9
+    largest: Positive = 1e9
     on_empty: OnEmpty = "nan"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.q or not all(0 <= q <= 1 for q in self.q):
-            raise ValueError(f"Quantiles: q must be shares in [0, 1]\n  got {self.q!r}")
-        self.log_bins  # noqa: B018  # refuses its options here, not at the first batch
+        if not self.q or len(set(self.names)) < len(self.names):
+            raise ValueError(
+                f"Quantiles: q must be one share or more, each once\n  got {self.q!r}"
+            )
+        if not self.smallest < self.largest < LARGEST:
+            raise ValueError(
+                f"Quantiles: smallest must be below largest, and that below {LARGEST}\n"
+                f"  got {self.smallest!r} and {self.largest!r}"
+            )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -228,7 +235,7 @@ class MeanCov(Metric):
 
     values: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    ddof: int = 0
+    ddof: Natural = 0
     on_empty: OnEmpty = "nan"
 
     def metric_names(self) -> tuple[str, ...]:
@@ -266,15 +273,8 @@ class CosineSimilarity(Metric):
     preds: kontext.Key = kontext.REQUIRED
     targets: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    eps: float = 1e-8
+    eps: Positive = 1e-8
     on_empty: OnEmpty = "nan"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.eps > 0:
-            raise ValueError(
-                f"CosineSimilarity: eps must be above 0\n  got {self.eps!r}"
-            )
 
     @typechecked
     def get_state(
@@ -304,7 +304,7 @@ class SingleDimension(Metric):
 
     values: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    index: int = 0
+    index: Whole = 0
     on_empty: OnEmpty = "nan"
 
     @typechecked

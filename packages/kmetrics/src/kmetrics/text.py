@@ -15,7 +15,8 @@ from typing import Any, Literal
 import numpy as np
 
 from kmetrics._average import AverageState
-from kmetrics._text_metric import NgramState, TextMetric, Tokenize, WordMetric
+from kmetrics._options import Count, Function, Natural, Positive
+from kmetrics._text_metric import NgramState, TextMetric, WordMetric
 from kmetrics._texts import ngrams, num_common, num_edits, words_of
 
 __all__ = ["Bleu", "Cer", "ChrF", "ExactMatch", "RougeL", "RougeN", "Wer"]
@@ -53,15 +54,14 @@ class Bleu(WordMetric):
 
     State = NgramState
 
-    max_order: int = 4
+    max_order: Count = 4
     smoothing: Literal["add1"] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.max_order < 1 or self.smoothing not in (None, "add1"):
+        if self.smoothing not in (None, "add1"):
             raise ValueError(
-                'Bleu: max_order is 1 or more, and smoothing None or "add1"\n'
-                f"  got {self.max_order!r} and {self.smoothing!r}"
+                f'Bleu: smoothing={self.smoothing!r} is not known\nuse None or "add1"'
             )
 
     def _state(self, pairs: Sequence[tuple[Any, list[Any]]]) -> Any:
@@ -125,17 +125,9 @@ class ChrF(TextMetric):
 
     State = NgramState
 
-    order: int = 6
-    word_order: int = 0
-    beta: float = 2.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.order < 1 or self.word_order < 0 or not self.beta > 0:
-            raise ValueError(
-                "ChrF: order is 1 or more, word_order 0 or more, beta above 0\n"
-                f"  got {self.order}, {self.word_order} and {self.beta}"
-            )
+    order: Count = 6
+    word_order: Natural = 0
+    beta: Positive = 2.0
 
     def _tokens(self, text: str) -> Any:
         words = words_of(text, lowercase=self.lowercase, tokenize=None)
@@ -230,12 +222,7 @@ class RougeN(_Rouge):
     higher_is_better = True
     range = (0.0, 1.0)
 
-    n: int = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.n < 1:
-            raise ValueError(f"RougeN: n must be 1 or more\n  got {self.n}")
+    n: Count = 1
 
     def _counts(
         self, pred: Sequence[str], reference: Sequence[str]
@@ -279,7 +266,7 @@ class ExactMatch(TextMetric):
 
     State = AverageState
 
-    normalize: Tokenize | None = None
+    normalize: Function | None = None
 
     def _tokens(self, text: str) -> Any:
         text = text.lower() if self.lowercase else text

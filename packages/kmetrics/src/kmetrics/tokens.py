@@ -14,6 +14,7 @@ from kmetrics._class_inputs import example_weights
 from kmetrics._fields import sum_field
 from kmetrics._masks import masked_sums
 from kmetrics._metric import Metric, OnEmpty
+from kmetrics._options import Whole
 from kmetrics._register import state
 from kmetrics.calibration import LogLoss
 from kmetrics.classification import Accuracy
@@ -76,7 +77,7 @@ class BitsPerByte(Metric):
     labels: kontext.Key = kontext.REQUIRED
     num_bytes: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None
-    ignore_index: int | None = None
+    ignore_index: Whole | None = None
     on_empty: OnEmpty = "nan"
 
     @typechecked

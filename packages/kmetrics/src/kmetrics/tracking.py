@@ -23,6 +23,7 @@ from kmetrics._class_inputs import example_weights
 from kmetrics._masks import fill_masked
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
+from kmetrics._options import Positive
 from ktyping import Array, Bool, Float, Real, typechecked
 
 __all__ = [
@@ -150,14 +151,15 @@ class _Places(_Tap):
 
     tracks: kontext.Key = kontext.REQUIRED
     pred_tracks: kontext.Key = kontext.REQUIRED
-    thresholds: tuple[float, ...] = tuple(pixels / 256 for pixels in (1, 2, 4, 8, 16))
+    thresholds: tuple[Positive, ...] = tuple(
+        pixels / 256 for pixels in (1, 2, 4, 8, 16)
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.thresholds or not all(t > 0 for t in self.thresholds):
+        if not self.thresholds:
             raise ValueError(
-                f"{type(self).__name__}: thresholds must be above 0\n"
-                f"  got {self.thresholds!r}"
+                f"{type(self).__name__}: thresholds must be one or more\n  got ()"
             )
 
     def _position(self, judged: _Judged, near: jax.Array, mask: Any) -> Any:

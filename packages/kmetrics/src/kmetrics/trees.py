@@ -10,7 +10,7 @@ import jax
 
 import kontext
 from kmetrics._errors import MergeError
-from kmetrics._metric import Metric, leads_into, like_nothing, path_texts
+from kmetrics._metric import Inner, Metric, leads_into, like_nothing, path_texts
 from kmetrics._register import state
 from kmetrics._state import State
 
@@ -72,7 +72,7 @@ class TreeState(State):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _OverLeaves(Metric):
-    metric: Metric
+    metric: Inner
 
     def __kontext_keys__(self) -> dict[str, Any]:
         read = set(self.metric.keypaths())

@@ -16,8 +16,9 @@ import numpy as np
 import kontext
 from kmetrics._average import AverageState
 from kmetrics._loss_state import LossState
-from kmetrics._metric import Metric
+from kmetrics._metric import Inner, Metric
 from kmetrics._moments import MomentsState
+from kmetrics._options import Count, Share, Whole
 from kmetrics._register import state
 from kmetrics._replicated import (
     ReplicatedState,
@@ -92,17 +93,14 @@ class Bootstrap(Metric):
       ValueError: `n` or `ci` is out of range.
     """
 
-    metric: Metric
+    metric: Inner
     ids: kontext.Key = kontext.REQUIRED
-    n: int = 200
-    seed: int = 0
-    ci: float = 0.95
+    n: Count = 200
+    seed: Whole = 0
+    ci: Share = 0.95
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.n < 1:
-            raise ValueError(f"Bootstrap: n must be 1 or more\n  got {self.n}")
-        _check_level("Bootstrap: ci", self.ci)
         if getattr(self.metric, "on_empty", "nan") != "nan":
             # So that replicates without any example are told apart.
             quiet = self.metric.replace(on_empty="nan")
@@ -274,13 +272,12 @@ class WithCi(Metric):
       TypeError: at the first use: `metric` makes states of another kind.
     """
 
-    metric: Metric
+    metric: Inner
     method: Literal["wilson", "normal", "t"] = "wilson"
-    level: float = 0.95
+    level: Share = 0.95
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_level("WithCi: level", self.level)
         methods = (*_INTERVALS, "t")
         if self.method not in methods:
             raise ValueError(
@@ -366,8 +363,3 @@ _INTERVALS = {"wilson": _wilson, "normal": _normal}
 
 def _normal_quantile(level: float) -> float:
     return statistics.NormalDist().inv_cdf((1 + level) / 2)
-
-
-def _check_level(what: str, level: float) -> None:
-    if not 0 < level < 1:
-        raise ValueError(f"{what} must be in (0, 1)\n  got {level!r}")

@@ -11,8 +11,9 @@ from typing import Any, Self
 import numpy as np
 
 import kontext
-from kmetrics._metric import Metric, like_nothing, path_texts
+from kmetrics._metric import Inner, Metric, like_nothing, path_texts
 from kmetrics._numerics import add_pairs, to_pair, zero_pair
+from kmetrics._options import Text
 from kmetrics._register import state
 from kmetrics._state import EmptyState, State
 
@@ -88,8 +89,8 @@ class SkipIfMissing(Metric):
       ValueError: `metric` has no key of such a name.
     """
 
-    metric: Metric
-    keys: tuple[str, ...] | None = None
+    metric: Inner
+    keys: tuple[Text, ...] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -47,8 +47,9 @@ def make_error(item: Item, verdict: Verdict, context: Context) -> KTypeCheckErro
     ]
     brief = _shortened("\n".join(blocks))
     blocks += _arguments(arguments, item.where, context)
-    if context.origin:
-        blocks.append(f"Origin: {context.origin}")
+    origin = _origin(context)
+    if origin:
+        blocks.append(f"Origin: {origin}")
     blocks += [f"Hint: {hint}" for hint in _hints(failure, rest)]
     return KTypeCheckError(
         _shortened("\n".join(blocks)),
@@ -62,9 +63,19 @@ def make_error(item: Item, verdict: Verdict, context: Context) -> KTypeCheckErro
         hypotheses=tuple(known_sizes(h) for h in rest),
         pending=tuple(_pending(rest)),
         arguments=arguments,
-        origin=context.origin,
+        origin=origin,
         brief=brief,
     )
+
+
+def _origin(context: Context) -> str | None:
+    """The origin; an inherited method by the class of the object that it is called on."""
+    name, found, place = (context.origin or "").partition(" (")
+    owner, dot, method = name.rpartition(".")
+    cls = type(context.arguments.get("self"))
+    if dot and owner in [base.__qualname__ for base in cls.__mro__]:
+        return f"{cls.__qualname__}.{method}{found}{place}"
+    return context.origin
 
 
 def _shortened(text: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+import math
+from typing import Annotated, Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -12,9 +13,14 @@ import kontext
 from kmetrics._class_inputs import wide_integers
 from kmetrics._loss import Loss
 from kmetrics._numerics import is_traced, to_float32
+from kmetrics._options import NotNegative, ShareBelow1, Whole, number
 from kmetrics.losses._labels import shares
 from kmetrics.losses._products import weigh
 from ktyping import Array, Bool, Float, Int, Real, typechecked
+
+_Alpha: TypeAlias = Annotated[
+    float, number("in [0, 1], or below 0", lambda x: -math.inf < x <= 1)
+]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -39,14 +45,9 @@ class SoftmaxCrossEntropy(Loss):
 
     logits: kontext.Key = kontext.REQUIRED
     labels: kontext.Key = kontext.REQUIRED
-    label_smoothing: float = 0.0
-    z_loss: float = 0.0
-    class_weights: tuple[float, ...] | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_share(self, self.label_smoothing)
-        _check_weights(self, self.class_weights)
+    label_smoothing: ShareBelow1 = 0.0
+    z_loss: NotNegative = 0.0
+    class_weights: tuple[NotNegative, ...] | None = None
 
     def get_mass(self, logits: Any, labels: Any) -> jax.Array | None:
         """The weight of the labels, `[*b, 1]`; None without weights."""
@@ -78,7 +79,7 @@ class _IntLabels(Loss):
 
     logits: kontext.Key = kontext.REQUIRED
     labels: kontext.Key = kontext.REQUIRED
-    ignore_index: int | None = None
+    ignore_index: Whole | None = None
 
     def get_mask(self, logits: Any, labels: Any) -> jax.Array | None:
         """Which labels count, `[*b, 1]`; None for all."""
@@ -119,14 +120,9 @@ class SoftmaxCrossEntropyWithIntLabels(_IntLabels):
         weights as classes.
     """
 
-    label_smoothing: float = 0.0
-    z_loss: float = 0.0
-    class_weights: tuple[float, ...] | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_share(self, self.label_smoothing)
-        _check_weights(self, self.class_weights)
+    label_smoothing: ShareBelow1 = 0.0
+    z_loss: NotNegative = 0.0
+    class_weights: tuple[NotNegative, ...] | None = None
 
     def get_mass(self, logits: Any, labels: Any) -> jax.Array | None:
         """The weight of the label, `[*b, 1]`; None without weights."""
@@ -176,11 +172,7 @@ class SoftmaxFocal(_IntLabels):
       gamma: how much less the examples count that are right, 0 or more.
     """
 
-    gamma: float = 2.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_gamma(self, self.gamma)
+    gamma: NotNegative = 2.0
 
     @typechecked
     def get_values(
@@ -213,12 +205,8 @@ class SigmoidBinaryCrossEntropy(Loss):
 
     logits: kontext.Key = kontext.REQUIRED
     labels: kontext.Key = kontext.REQUIRED
-    pos_weight: float = 1.0
-    label_smoothing: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_share(self, self.label_smoothing)
+    pos_weight: NotNegative = 1.0
+    label_smoothing: ShareBelow1 = 0.0
 
     @typechecked
     def get_values(
@@ -254,17 +242,8 @@ class SigmoidFocal(Loss):
 
     logits: kontext.Key = kontext.REQUIRED
     labels: kontext.Key = kontext.REQUIRED
-    alpha: float = 0.5
-    gamma: float = 2.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_gamma(self, self.gamma)
-        if self.alpha > 1:
-            raise ValueError(
-                "SigmoidFocal: alpha must be in [0, 1], or below 0 for no weights\n"
-                f"  got {self.alpha!r}"
-            )
+    alpha: _Alpha = 0.5
+    gamma: NotNegative = 2.0
 
     @typechecked
     def get_values(
@@ -315,28 +294,6 @@ def _class_weights(loss: Loss, weights: tuple[float, ...], n: int) -> jax.Array:
             f"  {len(weights)} weights, {n} classes"
         )
     return jnp.asarray(weights, jnp.float32)
-
-
-def _check_weights(loss: Loss, weights: tuple[float, ...] | None) -> None:
-    if weights is not None and not all(weight >= 0 for weight in weights):
-        raise ValueError(
-            f"{type(loss).__name__}: class_weights must be 0 or more\n"
-            f"  got {str(weights)[:80]}"
-        )
-
-
-def _check_gamma(loss: Loss, gamma: float) -> None:
-    if not gamma >= 0:
-        raise ValueError(
-            f"{type(loss).__name__}: gamma must be 0 or more\n  got {gamma!r}"
-        )
-
-
-def _check_share(loss: Loss, share: float) -> None:
-    if not 0 <= share < 1:
-        raise ValueError(
-            f"{type(loss).__name__}: label_smoothing must be in [0, 1)\n  got {share!r}"
-        )
 
 
 def _check_classes(

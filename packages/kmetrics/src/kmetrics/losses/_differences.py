@@ -12,6 +12,7 @@ import kontext
 from kmetrics._loss import Loss
 from kmetrics._masks import align_left
 from kmetrics._numerics import to_float32
+from kmetrics._options import NotNegative, Positive, Share
 from kmetrics.losses._absolute import absolute
 from ktyping import Array, Bool, Float, Real, typechecked
 
@@ -109,12 +110,7 @@ class Huber(_Difference):
       delta: where the quadratic part ends, above 0.
     """
 
-    delta: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.delta > 0:
-            raise ValueError(f"Huber: delta must be above 0\n  got {self.delta!r}")
+    delta: Positive = 1.0
 
     def _of_difference(self, difference: jax.Array) -> jax.Array:
         size = jnp.abs(difference)
@@ -152,12 +148,7 @@ class Charbonnier(_Difference):
       eps: the value at 0, above 0.
     """
 
-    eps: float = 1e-3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.eps > 0:
-            raise ValueError(f"Charbonnier: eps must be above 0\n  got {self.eps!r}")
+    eps: Positive = 1e-3
 
     def _of_difference(self, difference: jax.Array) -> jax.Array:
         # hypot does not overflow, nor lose a small eps beside a small difference.
@@ -178,12 +169,7 @@ class Pinball(_Difference):
       q: the quantile, in (0, 1).
     """
 
-    q: float = 0.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.q < 1:
-            raise ValueError(f"Pinball: q must be in (0, 1)\n  got {self.q!r}")
+    q: Share = 0.5
 
     def _of_difference(self, difference: jax.Array) -> jax.Array:
         return jnp.maximum(-self.q * difference, (1 - self.q) * difference)
@@ -210,16 +196,7 @@ class WeightedL1(Loss):
 
     preds: kontext.Key = kontext.REQUIRED
     targets: kontext.Key = kontext.REQUIRED
-    ratio: float | Literal["balanced"] = "balanced"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        is_number = isinstance(self.ratio, float | int) and self.ratio >= 0
-        if not is_number and self.ratio != "balanced":
-            raise ValueError(
-                'WeightedL1: ratio must be 0 or more, or "balanced"\n'
-                f"  got {self.ratio!r}"
-            )
+    ratio: NotNegative | Literal["balanced"] = "balanced"
 
     @typechecked
     def get_values(

@@ -12,6 +12,7 @@ import kontext
 from kmetrics._directions import cosine, direction, length
 from kmetrics._loss import Loss
 from kmetrics._masks import align_left
+from kmetrics._options import Flag, Positive
 from kmetrics.losses._labels import is_zero_or_one
 from ktyping import Array, Bool, Float, Real, typechecked
 
@@ -33,11 +34,7 @@ class NegativeCosineSimilarity(Loss):
 
     preds: kontext.Key = kontext.REQUIRED
     targets: kontext.Key = kontext.REQUIRED
-    eps: float = 1e-8
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_above(self, "eps", self.eps)
+    eps: Positive = 1e-8
 
     @typechecked
     def get_values(
@@ -69,13 +66,9 @@ class InfoNCE(Loss):
 
     preds: kontext.Key = kontext.REQUIRED
     targets: kontext.Key = kontext.REQUIRED
-    temperature: float = 0.07
-    normalize: bool = True
-    symmetric: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_above(self, "temperature", self.temperature)
+    temperature: Positive = 0.07
+    normalize: Flag = True
+    symmetric: Flag = False
 
     @typechecked
     def get_values(
@@ -113,11 +106,7 @@ class Contrastive(Loss):
     preds: kontext.Key = kontext.REQUIRED
     targets: kontext.Key = kontext.REQUIRED
     labels: kontext.Key = kontext.REQUIRED
-    margin: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_above(self, "margin", self.margin)
+    margin: Positive = 1.0
 
     @typechecked
     def get_values(
@@ -157,11 +146,7 @@ class Triplet(Loss):
     anchors: kontext.Key = kontext.REQUIRED
     positives: kontext.Key = kontext.REQUIRED
     negatives: kontext.Key = kontext.REQUIRED
-    margin: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_above(self, "margin", self.margin)
+    margin: Positive = 1.0
 
     @typechecked
     def get_values(
@@ -193,12 +178,8 @@ class Hinge(Loss):
 
     logits: kontext.Key = kontext.REQUIRED
     labels: kontext.Key = kontext.REQUIRED
-    margin: float = 1.0
-    squared: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        _check_above(self, "margin", self.margin)
+    margin: Positive = 1.0
+    squared: Flag = False
 
     @typechecked
     def get_values(
@@ -220,10 +201,3 @@ def _row_entropy(similar: jax.Array, keep: jax.Array | None) -> jax.Array:
     if keep is not None:
         similar = jnp.where(keep, similar, _NEVER)
     return jax.nn.logsumexp(similar, axis=-1) - jnp.diagonal(similar)
-
-
-def _check_above(loss: Loss, name: str, value: float) -> None:
-    if not value > 0:
-        raise ValueError(
-            f"{type(loss).__name__}: {name} must be above 0\n  got {value!r}"
-        )

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 
 import kontext
 from kmetrics._loss import Loss
+from kmetrics._options import Flag, Positive
 from kmetrics.losses._products import weigh
 from ktyping import Array, Bool, Float, Real, typechecked
 
@@ -30,7 +31,7 @@ class Poisson(Loss):
 
     preds: kontext.Key = kontext.REQUIRED
     targets: kontext.Key = kontext.REQUIRED
-    is_log: bool = True
+    is_log: Flag = True
 
     @typechecked
     def get_values(
@@ -63,13 +64,8 @@ class GaussianNLL(Loss):
     preds: kontext.Key = kontext.REQUIRED
     variances: kontext.Key = kontext.REQUIRED
     targets: kontext.Key = kontext.REQUIRED
-    eps: float = 1e-6
-    full: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.eps > 0:
-            raise ValueError(f"GaussianNLL: eps must be above 0\n  got {self.eps!r}")
+    eps: Positive = 1e-6
+    full: Flag = False
 
     @typechecked
     def get_values(

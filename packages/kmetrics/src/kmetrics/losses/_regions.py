@@ -12,6 +12,7 @@ import kontext
 from kmetrics._loss import Loss
 from kmetrics._masks import align_left
 from kmetrics._numerics import to_float32
+from kmetrics._options import Finite, Flag, NotNegative
 from kmetrics.losses._absolute import absolute
 from kmetrics.losses._labels import is_zero_or_one, shares
 from ktyping import Array, Bool, Float, Real, typechecked
@@ -55,12 +56,7 @@ class Dice(_Region):
         without predictions is NaN.
     """
 
-    smooth: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.smooth >= 0:
-            raise ValueError(f"Dice: smooth must be 0 or more\n  got {self.smooth!r}")
+    smooth: NotNegative = 1.0
 
     @typechecked
     def get_values(
@@ -100,8 +96,8 @@ class IoU(_Region):
     """
 
     iou_preds: kontext.Key = kontext.REQUIRED
-    threshold: float = 0.0
-    squared: bool = False
+    threshold: Finite = 0.0
+    squared: Flag = False
 
     @typechecked
     def get_values(

@@ -13,6 +13,7 @@ import kontext
 from kmetrics._class_inputs import wide_integers
 from kmetrics._loss import Loss
 from kmetrics._numerics import is_traced
+from kmetrics._options import Flag, Natural
 from ktyping import Array, Bool, Float, Int, Real, typechecked
 
 # The logarithm of a probability of 0, without an inf, whose gradient would be NaN.
@@ -46,13 +47,8 @@ class CTC(Loss):
     labels: kontext.Key = kontext.REQUIRED
     logit_mask: kontext.Key | None = None
     label_mask: kontext.Key | None = None
-    blank: int = 0
-    zero_infinity: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.blank < 0:
-            raise ValueError(f"CTC: blank must be 0 or more\n  got {self.blank}")
+    blank: Natural = 0
+    zero_infinity: Flag = False
 
     @typechecked
     def get_values(

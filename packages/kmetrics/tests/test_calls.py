@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+
+import kmetrics
+import ktyping
+from kmetrics import losses
+
+L1 = losses.L1(preds="out.x", targets="batch.y")
+CONTEXT = {"out": {"x": np.ones((2, 3))}, "batch": {"y": np.ones((2, 2))}}
+
+
+def notes(error):
+    return error.value.__notes__
+
+
+@pytest.mark.parametrize("metric", [L1, kmetrics.MSE(preds="out.x", targets="batch.y")])
+def test_shapes_that_do_not_fit_name_the_metric_and_its_paths(metric):
+    name = type(metric).__name__
+    with pytest.raises(ktyping.KTypeCheckError, match=r"targets = .*\[2,2\]") as error:
+        metric(CONTEXT)
+    read = "reads preds from 'out.x', targets from 'batch.y'"
+    assert notes(error)[0].startswith(f"in {name}, which {read}")
+    assert "_Difference" not in str(error.value)
+    assert f"Origin: {name}.get_" in str(error.value)
+
+
+def test_a_metric_is_named_before_what_is_around_it():
+    mean = kmetrics.Mean(values="x", mask="keep")
+    context = {"x": np.ones(2), "keep": np.ones(3)}
+    collection = kmetrics.Collection({"val": {"x": kmetrics.Last(metric=mean)}})
+    with pytest.raises(kmetrics.MaskShapeError) as error:
+        collection.get_states(context)
+    assert notes(error)[-2:] == [
+        "in Mean, which reads values from 'x', mask from 'keep'",
+        "metric val/x",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: L1(preds=np.ones(2)), "L1: missing a required argument: 'targets'"),
+        (lambda: L1(pred=np.ones(2)), "L1: missing a required argument: 'preds'"),
+        (
+            lambda: L1(preds=np.ones(2), targets=np.ones(2), foo=1),
+            "L1: got an unexpected keyword argument 'foo'",
+        ),
+        (lambda: kmetrics.MSE()(preds=np.ones(2)), "MeanSquaredError: missing"),
+        (
+            lambda: losses.SoftmaxFocal()(logits=np.ones((2, 2))),
+            "SoftmaxFocal: missing a required argument: 'labels'",
+        ),
+    ],
+)
+def test_inputs_that_are_not_those_of_the_metric_are_refused_by_its_name(call, message):
+    with pytest.raises(TypeError, match=message) as error:
+        call()
+    assert "\n  it takes " in str(error.value)
+
+
+def test_a_type_error_inside_of_a_metric_stays_what_it_is():
+    class Buggy(losses.L1):
+        def get_values(self, preds, targets):
+            return len(3)
+
+    with pytest.raises(TypeError, match="object of type 'int' has no len") as error:
+        Buggy()(preds=np.ones(2), targets=np.ones(2))
+    assert notes(error) == ["in Buggy"]
