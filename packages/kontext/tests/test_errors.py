@@ -81,6 +81,11 @@ def keyed(func=None, **keys):
     return kontext.resolve_from_keyed_obj(context(), loss, func=func and loss)
 
 
+def telling(keys):
+    """An object whose class has `keys` for its `__kontext_keys__`."""
+    return type("Wrapper", (), {"__kontext_keys__": keys})()
+
+
 def circular():
     tree = {}
     tree["self"] = tree
@@ -234,6 +239,15 @@ CASES = {
         Loss(preds="x[3]", labels="x[0,:9]"),
         {"x": types.SimpleNamespace(shape=(2, 3), dtype="float32")},
     ),
+    "keys of a class": lambda: kontext.get_keypaths(Loss),
+    "keys told by no method": lambda: kontext.get_keypaths(telling(3)),
+    "keys told as a list": lambda: kontext.get_keypaths(telling(lambda self: ["x"])),
+    "keys told by number": lambda: kontext.get_keypaths(telling(lambda self: {1: "x"})),
+    "paths that are no mapping": lambda: kontext.resolve_from_keypaths({}, ["a"]),
+    "keys for no function": lambda: kontext.resolve_from_keyed_obj(
+        {}, Loss(preds="a", labels="b"), func=3
+    ),
+    "labels that are no mapping": lambda: jax.labels({"a": 1}, ["a"]),
     "key of a wrong type": lambda: keyed(preds=3, labels="batch.label"),
     "builder without such a field": lambda: Ctx().imag,
     "builder below": lambda: Ctx().image.sise,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, TypeAlias, TypeVar
 
+from kontext._errors import PathTypeError
 from kontext._path import GlobPath, as_path
 from kontext._scan import GLOB_MARK, KEY_MARK, key_fields
 
@@ -33,10 +34,19 @@ def get_keypaths(obj: Any) -> dict[str, Any]:
 
     Args:
       obj: An instance; for one without keys the result is empty.
+
+    Raises:
+      PathTypeError: If `obj` is a class with keys, or `__kontext_keys__` gives no dict
+        from names.
     """
     protocol = getattr(type(obj), "__kontext_keys__", None)
     if protocol is not None:
-        return dict(protocol(obj))
+        return _told_keys(protocol, obj)
+    if isinstance(obj, type) and is_key_annotated(obj):
+        raise PathTypeError(
+            f"{obj.__name__} is a class, and keys have their paths in an instance\n"
+            f"  make one: {obj.__name__}(...)"
+        )
     paths = {}
     for name, mark in key_fields(type(obj)).items():
         tree = getattr(obj, name, REQUIRED)
@@ -46,6 +56,24 @@ def get_keypaths(obj: Any) -> dict[str, Any]:
             tree = map_keys(_without_glob, tree)
         paths[name] = tree
     return paths
+
+
+def _told_keys(protocol: Any, obj: Any) -> dict[str, Any]:
+    method = f"{type(obj).__name__}.__kontext_keys__"
+    if not callable(protocol):
+        raise PathTypeError(
+            f"{method} must be a method that gives a dict from names to paths\n"
+            f"  got {type(protocol).__name__}"
+        )
+    keys = protocol(obj)
+    # Of dict itself first: the check of an abstract class costs more than the rest.
+    is_mapping = isinstance(keys, dict) or isinstance(keys, Mapping)
+    if not is_mapping or not all(isinstance(name, str) for name in keys):
+        raise PathTypeError(
+            f"{method} must give a dict from names to paths\n"
+            f"  got {type(keys).__name__} {keys!r:.60}"
+        )
+    return dict(keys)
 
 
 def _as_glob(leaf: Any) -> Any:

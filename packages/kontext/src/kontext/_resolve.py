@@ -96,9 +96,15 @@ def resolve_from_keypaths(context: Any, paths: Mapping[str, Any]) -> dict[str, A
     `None` stays `None`.
 
     Raises:
+      PathTypeError: If `paths` is no mapping.
       RequiredKeyError: If a path is `REQUIRED`.
       PathLookupError: If paths name nothing; it reports all of them.
     """
+    if not isinstance(paths, dict) and not isinstance(paths, Mapping):
+        raise PathTypeError(
+            "resolve_from_keypaths takes a mapping from names to paths\n"
+            f"  got {type(paths).__name__} {paths!r:.60}"
+        )
     missing = required_among(dict(paths))
     if missing:
         raise RequiredKeyError("", missing)

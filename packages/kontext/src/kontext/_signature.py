@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from kontext._errors import SignatureMismatchError
+from kontext._errors import PathTypeError, SignatureMismatchError
 
 
 class _Accepts(NamedTuple):
@@ -75,6 +75,12 @@ def _read_signature(func: Callable[..., Any]) -> _Accepts:
     name = getattr(func, "__qualname__", type(func).__qualname__)
     try:
         signature = inspect.signature(func)
+    except TypeError:
+        raise PathTypeError(
+            "the function of the keys cannot be called\n"
+            f"  got {type(func).__name__} {func!r:.60}\n"
+            "  func= and __kontext_func__ give a function, or a method of the component"
+        ) from None
     except ValueError:
         # Some functions written in C do not tell; calling them will.
         return _Accepts(frozenset(), (), any_name=True, text=f"{name}(...)")

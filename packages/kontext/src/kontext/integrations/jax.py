@@ -74,9 +74,15 @@ def labels(tree: Any, rules: Mapping[str, Any], *, default: Any = MISSING) -> An
       default: The label of leaves that no pattern selects.
 
     Raises:
+      PathTypeError: If `rules` is no mapping.
       PathLookupError: If a pattern selects no leaf.
       PathError: If there is no default, and a leaf has no label.
     """
+    if not isinstance(rules, Mapping):
+        raise PathTypeError(
+            "labels takes a mapping from patterns to labels\n"
+            f"  got {type(rules).__name__} {rules!r:.60}"
+        )
     found: dict[Parts, Any] = {}
     for pattern, label in rules.items():
         for parts in _selected(tree, pattern):
