@@ -285,3 +285,22 @@ def test_an_error_in_a_config_file_names_its_line(tmp_path, lines, line):
         konfig.load(file)
     notes = caught.value.__notes__
     assert f"konfig: while running the config file {file}:{line}" in notes
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("", "no config file or module"),
+        (".", "no config file or module"),
+        ("vit", "did you mean 'vit.py'?"),
+        ("folder.py", "is a folder, not a config file"),
+    ],
+)
+def test_what_is_no_config_file_is_told_apart(tmp_path, monkeypatch, name, fault):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "vit.py").write_text("def get_config(): pass\n")
+    (tmp_path / "folder.py").mkdir()
+    with pytest.raises(konfig.ConfigFileError, match=fault.replace("?", r"\?")):
+        konfig.load_config(name)
+    with pytest.raises(konfig.ConfigValueError, match="return cfg"):
+        konfig.load_config("vit.py")

@@ -1,6 +1,7 @@
 """Overrides: the grammar, the checks, the values."""
 
 import enum
+import fractions
 import math
 import pathlib
 import sys
@@ -356,3 +357,19 @@ def test_errors_say_that_the_command_line_set_the_field(cfg):
 
 def fails(x: int = 1):
     raise RuntimeError("mine")
+
+
+def test_an_override_says_what_is_near_and_where_a_file_is_broken(tmp_path):
+    cfg = ConfigDict(steps=1, model=konfig.call(fractions.Fraction, 1))
+    with pytest.raises(konfig.OverrideError, match="did you mean 'steps'") as error:
+        konfig.apply_overrides(cfg, ["**.stps=3"])
+    with pytest.raises(konfig.OverrideError) as error:
+        konfig.apply_overrides(cfg, ["model.num=3"])
+    assert "_normalize" not in error.value.hint
+    file = tmp_path / "part.json"
+    file.write_text('{"a": 1,\n "b": }')
+    with pytest.raises(konfig.OverrideError) as error:
+        konfig.apply_overrides(cfg, [f"steps=file::{file}"])
+    assert error.value.origin == f"{file}:2, column 7"
+    with pytest.raises(konfig.OverrideError, match="it is empty"):
+        konfig.apply_overrides(cfg, ["model=py::"])

@@ -67,7 +67,7 @@ def set_path(cfg: Any, path: str | Parts, value: Any) -> None:
       ConfigKeyError: When a parent is not there.
       ConfigTypeError: When the value cannot stand in a config.
     """
-    _change_at(cfg, path, lambda container, key: assign(container, key, value))
+    change_at(cfg, path, lambda container, key: assign(container, key, value))
 
 
 def del_path(cfg: Any, path: str | Parts) -> None:
@@ -76,15 +76,19 @@ def del_path(cfg: Any, path: str | Parts) -> None:
     Raises:
       ConfigKeyError: When it is not there.
     """
-    _change_at(cfg, path, delete)
+    change_at(cfg, path, delete)
 
 
-def _change_at(cfg: Any, path: str | Parts, act: Callable[[Any, Any], Any]) -> None:
-    """Changes the last container of a path; errors name the whole path."""
+def change_at(cfg: Any, path: str | Parts, act: Callable[[Any, Any], Any]) -> Any:
+    """Changes the last container of a path; errors name the whole path.
+
+    Returns:
+      The config, or the tuple that takes its place.
+    """
     parts = parse(path) if isinstance(path, str) else path
     get_path(cfg, parts[:-1])
     try:
-        change(cfg, parts, act)
+        return change(cfg, parts, act)
     except KonfigError as error:
         below = error.path if error.owner else format_below(parts[-1:])
         error.path = f"{format_path(parts[:-1], 'cfg')}{below}"
@@ -157,8 +161,8 @@ def origin(cfg: Any, path: str | Parts = "") -> str | None:
     parts = parse(path) if isinstance(path, str) else path
     if not parts:
         return where(cfg) if isinstance(cfg, Node) else None
+    found = get_path(cfg, parts)
     owner = get_path(cfg, parts[:-1])
-    found = child(owner, parts[-1])
     if isinstance(owner, Node):
         return where(owner, field_key(owner, parts[-1]))
     return where(found) if isinstance(found, Node) else None

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path, PurePath
-from types import NoneType
 from typing import Any
 
 from konfig._const import check_qualname, make_const
 from konfig._convert import convert
 from konfig._encode import VERSION
-from konfig._errors import ConfigTypeError, ConfigValueError, KonfigError, short
-from konfig._keys import RESERVED
+from konfig._errors import (
+    ConfigFileError,
+    ConfigTypeError,
+    ConfigValueError,
+    KonfigError,
+    short,
+)
 from konfig._list import ConfigList
 from konfig._node import ConfigDict
 from konfig._paths import Parts, format_path, parse
 from konfig._placeholder import Placeholder
-from konfig._ref import OPERATIONS, Expr, Ref
+from konfig._ref import Expr, Ref
+from konfig._tags import (
+    COMPANIONS,
+    HEADERS,
+    MARKS,
+    SIMPLE,
+    class_of,
+    operation,
+    tag_of,
+)
 from konfig._tree import (
     ORIGIN,
     TARGET,
@@ -48,12 +61,16 @@ def from_json(
       The config value; nothing was imported.
 
     Raises:
+      ConfigFileError: When the file cannot be read.
       ConfigValueError: With the place, when the text is no JSON or has a broken tag.
     """
     origin = "JSON"
     if isinstance(source, PurePath):
         origin = str(source)
-        source = Path(source).read_bytes()
+        try:
+            source = Path(source).read_bytes()
+        except OSError as error:
+            raise ConfigFileError(f"cannot read {origin!r}: {error.strerror}") from None
     if isinstance(source, (str, bytes)):
         source = _loaded(source, origin)
     return decode(source, trusted=trusted, origin=origin)
@@ -138,10 +155,10 @@ class _Decoder:
         if type(data) is dict or (
             isinstance(data, Mapping) and not isinstance(data, Node)
         ):
-            if not _MARKS.isdisjoint(data):
+            if not MARKS.isdisjoint(data):
                 if data.get("__id__", _NOTHING) in self._shared:
                     return self._shared[data["__id__"]]
-                tag = _tag_of(data)
+                tag = tag_of(data)
                 if tag is not None:
                     return self._decode_tag(tag, data)
             node = self._blank(data)
@@ -152,7 +169,7 @@ class _Decoder:
                     if type(key) is not str:
                         key = str(key) if type(key) is int and TARGET in data else key
                     elif key[:2] == "__":
-                        if key in _HEADERS:
+                        if key in HEADERS:
                             continue
                         key = self._special_key(key, item)
                     if type(item) not in _NATIVE:
@@ -203,7 +220,16 @@ class _Decoder:
             mark(node, key or ORIGIN, place)
 
     def _decode_tag(self, tag: str, data: Mapping[Any, Any]) -> Any:
-        extra = data.keys() - {tag, *_HEADERS, *_COMPANIONS.get(tag, ())}
+        try:
+            return self._tagged(tag, data)
+        except (TypeError, ValueError, AttributeError, KeyError) as error:
+            if isinstance(error, KonfigError):
+                raise
+            # Something else in it than what to_json writes.
+            raise ConfigValueError(f"broken {tag!r}: {short(data[tag])}") from None
+
+    def _tagged(self, tag: str, data: Mapping[Any, Any]) -> Any:
+        extra = data.keys() - {tag, *HEADERS, *COMPANIONS.get(tag, ())}
         if extra:
             raise ConfigValueError(
                 f"{tag!r} does not stand beside {sorted(extra, key=str)}"
@@ -221,9 +247,7 @@ class _Decoder:
             made: Any = Ref(None, parse(data[tag]), self._trusted)
             self._refs.append((made, parse(anchor)))
         elif tag == "__expr__":
-            op, *args = data[tag]
-            if op not in OPERATIONS:
-                raise ConfigValueError(f"unknown operation {op!r} in a reference")
+            op, args = operation(data[tag])
             for index, arg in enumerate(args):
                 args[index] = self.decode(arg)
             named = data.get("__kwargs__", {})
@@ -234,23 +258,15 @@ class _Decoder:
         elif tag == "__placeholder__":
             made = self._placeholder(data[tag])
         else:
-            made = self._simple(tag, data[tag])
+            made = SIMPLE[tag](self.decode, data[tag])
         if "__id__" in data:
             self._shared[data["__id__"]] = made
         return made
 
-    def _simple(self, tag: str, data: Any) -> Any:
-        try:
-            return _SIMPLE[tag](self.decode, data)
-        except (TypeError, ValueError, AttributeError) as error:
-            if isinstance(error, KonfigError):
-                raise
-            raise ConfigValueError(f"broken {tag!r}: {short(data)}") from None
-
     def _placeholder(self, data: Mapping[str, Any]) -> Any:
         names = data.get("type", "builtins:object")
         kinds = [
-            _class(name) for name in ([names] if isinstance(names, str) else names)
+            class_of(name) for name in ([names] if isinstance(names, str) else names)
         ]
         kind = kinds[0]
         for other in kinds[1:]:
@@ -284,65 +300,8 @@ class _Decoder:
             object.__setattr__(ref, "__konfig_anchor__", anchor)
 
 
-_HEADERS = ("__id__", "__konfig__", "__origin__")
-_COMPANIONS = {"__ref__": ("__anchor__",), "__expr__": ("__kwargs__",)}
-
-_Decode = Callable[[Any], Any]
-
-
-def _bytes(decode: _Decode, data: Any) -> bytes:
-    import binascii
-
-    return binascii.a2b_base64(data, strict_mode=True)
-
-
-_SIMPLE: dict[str, Callable[[_Decode, Any], Any]] = {
-    "__tuple__": lambda decode, data: tuple([decode(item) for item in data]),
-    "__set__": lambda decode, data: {decode(item) for item in data},
-    "__frozenset__": lambda decode, data: frozenset([decode(item) for item in data]),
-    "__float__": lambda decode, data: float(data),
-    "__bytes__": _bytes,
-    "__complex__": lambda decode, data: complex(*[decode(part) for part in data]),
-    "__slice__": lambda decode, data: slice(*[decode(part) for part in data]),
-    "__ellipsis__": lambda decode, data: ...,
-    "__path__": lambda decode, data: Path(data),
-}
-
-_TAGS = frozenset((*_SIMPLE, *_COMPANIONS, "__const__", "__placeholder__", "__items__"))
-_NOT_ALONE = RESERVED - _TAGS - set(_HEADERS)
-
-
-_MARKS = _TAGS | _NOT_ALONE | {"__id__"}
 _NATIVE = frozenset((type(None), bool, int, float, str))
 _NOTHING = object()
-
-
-def _tag_of(data: Mapping[Any, Any]) -> str | None:
-    """The tag of an object, which stands first or behind the header."""
-    for key in data:
-        if isinstance(key, str) and key[:2] == "__":
-            if key in _TAGS:
-                return key
-            if key in _NOT_ALONE:
-                raise ConfigValueError(f"{key!r} stands alone")
-            if key == TARGET:
-                if "__const__" in data:
-                    raise ConfigValueError(
-                        "both '__qualname__' and '__const__' in one object"
-                    )
-                return None
-    return None
-
-
-def _class(name: str) -> Any:
-    """A built-in class by its name; any other class stays a name."""
-    import builtins
-
-    module, _, rest = check_qualname(name).partition(":")
-    found = getattr(builtins, rest, None) if module == "builtins" else None
-    if isinstance(found, type):
-        return found
-    return NoneType if name == "builtins:NoneType" else make_const(name, True)
 
 
 def _old_key(key: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from konfig import _convert
@@ -178,10 +178,11 @@ class _Exporter:
         try:
             return _convert.convert(obj)
         except ConfigTypeError as error:
-            error.hint = (
-                f"give {type(obj).__qualname__} a method __konfig_export__, or "
-                "describe the call that makes it"
-            )
+            if not isinstance(obj, (FunctionType, BuiltinFunctionType, MethodType)):
+                error.hint = (
+                    f"give {type(obj).__qualname__} a method __konfig_export__, or "
+                    "describe the call that makes it"
+                )
             raise
 
     def _jax_array(self, obj: Any, numpy: Any) -> ConfigDict:

@@ -21,15 +21,16 @@ def save(cfg: Any, path: str | os.PathLike[str]) -> None:
     YAML needs the extra `yaml`. The same tags as in JSON say what a format lacks.
 
     Raises:
-      ConfigFileError: For another suffix, or when the format needs a package that is
-        not installed.
+      ConfigFileError: For another suffix or a folder that is not there, or when the
+        format needs a package that is not installed.
       SerializationError: When a value has no form there; nothing is written then.
     """
     target = Path(path)
     if target.suffix not in DATA:
         raise ConfigFileError(
             f"cannot tell the format of {str(target)!r} from its suffix",
-            hint=f"configs are written to {', '.join(DATA)}",
+            hint=f"configs are written to {', '.join(DATA)}; the source of a config "
+            "file is konfig.to_python(cfg)",
         )
     write_text(target, data_text(cfg, target.suffix))
 
@@ -63,6 +64,8 @@ def write_text(target: Path, text: str) -> None:
     """Writes a file, whole or not at all."""
     # Beside the target, so that the last step is a rename within one file system.
     draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    if not target.parent.is_dir():
+        raise ConfigFileError(f"no folder {str(target.parent)!r} for {str(target)!r}")
     try:
         draft.write_text(text, encoding="utf-8")
         draft.replace(target)
@@ -91,6 +94,8 @@ def check_exists(path: Path) -> None:
     """Refuses a file that is not there, naming files that are near."""
     if path.is_file():
         return
+    if path.is_dir():
+        raise ConfigFileError(f"{str(path)!r} is a folder, not a config file")
     folder = path.parent
     if not folder.is_dir():
         raise ConfigFileError(f"no folder {str(folder)!r} for {str(path)!r}")

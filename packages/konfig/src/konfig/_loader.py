@@ -196,14 +196,20 @@ class _Place:
 
     def _import(self) -> ModuleType:
         try:
-            return importlib.import_module(self._base)
+            if all(word.isidentifier() for word in self._base.split(".")):
+                return importlib.import_module(self._base)
         except ModuleNotFoundError as error:
             if error.name is None or not self._base.startswith(error.name):
                 raise
-            raise ConfigFileError(
-                f"no config file or module {self._text!r}",
-                hint="a config is a path that ends in .py or .json, or a module",
-            ) from None
+        base = Path(self._base)
+        folder = base.parent if base.parent.is_dir() else Path()
+        near = did_you_mean(base.name, [entry.name for entry in folder.iterdir()])
+        raise ConfigFileError(
+            f"no config file or module {self._text!r}",
+            hint=joined(
+                near, "a config is a path that ends in .py or .json, or a module"
+            ),
+        )
 
     def call(
         self, module: ModuleType, given: Mapping[str, Any], overrides: list[Override]
@@ -236,7 +242,8 @@ class _Place:
         if not isinstance(cfg, Node):
             raise ConfigValueError(
                 f"{self._function} of {self._base!r} gave "
-                f"{type(cfg).__qualname__}, not a config"
+                f"{type(cfg).__qualname__}, not a config",
+                hint="it ends with 'return cfg'" if cfg is None else None,
             )
         return cfg
 

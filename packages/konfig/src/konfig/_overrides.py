@@ -29,7 +29,16 @@ from konfig._paths import ANY, DEEP, Parts, format_path, scan
 from konfig._placeholder import Placeholder
 from konfig._pyexpr import parse_call, parse_ref
 from konfig._signature import parameters_of
-from konfig._tree import TARGET, TRUSTED, Node, field_key, mark, set_flag, target_of
+from konfig._tree import (
+    TARGET,
+    TRUSTED,
+    Node,
+    field_key,
+    mark,
+    set_flag,
+    target_of,
+    walk,
+)
 from konfig._types import Mismatch
 from konfig._undo import undone_on_error
 
@@ -141,9 +150,17 @@ def _places(cfg: Any, override: Override) -> list[Parts]:
     found = _access.glob_paths(cfg, parts)
     if not found:
         raise OverrideError(
-            f"no match for {format_path(parts, 'cfg')}", path=override.flag
+            f"no match for {format_path(parts, 'cfg')}",
+            path=override.flag,
+            hint=did_you_mean(parts[-1], _names_below(cfg)) or None,
         )
     return found
+
+
+def _names_below(cfg: Any) -> list[Any]:
+    """The names of all fields of a config."""
+    nodes = [value for _, value in walk(cfg) if isinstance(value, Node)]
+    return [name for node in nodes for name in names_of(node)]
 
 
 class _Change:
@@ -164,7 +181,9 @@ class _Change:
                 error.path = self._override.flag
             raise
         except KonfigError as error:
-            raise self._fault(error.message, error.hint) from None
+            fault = self._fault(error.message, error.hint)
+            fault.origin = error.origin
+            raise fault from None
 
     def _fault(self, message: str, hint: str | None = None) -> OverrideError:
         """The error for this override; the caret stands under its last name."""
@@ -225,7 +244,8 @@ class _Change:
         if parameters is not None:
             if key in parameters.keywords:
                 return
-            known += [name for name in parameters.names if name not in known]
+            offered = [name for name in parameters.names if not name.startswith("_")]
+            known += [name for name in offered if name not in known]
         where = format_path(self._parts[:-1], "cfg")
         kind = f" ({target})" if target else ""
         raise self._fault(

@@ -66,6 +66,8 @@ def parse_ref(text: str, root: Any) -> Any:
 def _parsed(plain: str, text: str) -> ast.expr:
     import warnings
 
+    if not plain.strip():
+        raise _fault(text, 0, "it is empty")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

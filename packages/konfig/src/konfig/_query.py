@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from konfig._access import assign, change, glob_paths
+from konfig._access import assign, change_at, glob_paths
 from konfig._const import Const, dotted
 from konfig._convert import convert
 from konfig._copy import deepcopy
@@ -65,7 +65,7 @@ def replace(
             made[id(value)] = (value, after)
         if not parts:
             return after
-        result = change(result, parts, _assigner(after))
+        result = change_at(result, parts, _assigner(after))
     return result
 
 

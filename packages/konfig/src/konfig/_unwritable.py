@@ -21,9 +21,11 @@ def refused(value: Any, root: Any) -> SerializationError:
             hint="define it at the top level of a module, or use refs='resolve'",
             origin=describe(value.origin),
         )
+    hint = "make a config of it first: konfig.ConfigDict(value=…)"
     return SerializationError(
         f"{type(value).__qualname__} has no form in JSON: {short(value)}",
         path=path_of(value, root),
+        hint=hint if value is root else None,
     )
 
 

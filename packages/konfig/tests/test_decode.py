@@ -1,0 +1,70 @@
+"""Data that is not what `to_json` writes: refused with its path and what it was."""
+
+import json
+
+import pytest
+
+import konfig
+
+BROKEN = [
+    ({"__expr__": []}, "broken '__expr__': []"),
+    ({"__expr__": "add"}, "broken '__expr__': 'add'"),
+    ({"__expr__": ["nope", 1]}, "unknown operation 'nope' in a reference"),
+    ({"__expr__": ["add", 1]}, "'add' of a reference has 1 operands"),
+    ({"__expr__": ["neg", 1, 2]}, "'neg' of a reference has 2 operands"),
+    ({"__expr__": ["where", True, 1]}, "'where' of a reference has 2 operands"),
+    ({"__expr__": ["call"]}, "'call' of a reference has 0 operands"),
+    ({"__expr__": ["attr", 1, 2]}, "'attr' of a reference needs a text"),
+    ({"__expr__": ["format", 1]}, "'format' of a reference needs a text"),
+    ({"__placeholder__": 3}, "broken '__placeholder__': 3"),
+    ({"__placeholder__": {"type": 3}}, "broken '__placeholder__': {'type': 3}"),
+    ({"__items__": 3}, "broken '__items__': 3"),
+    ({"__items__": [[1]]}, "broken '__items__': [[1]]"),
+    ({"__items__": [[[1], 2]]}, "broken '__items__': [[[1], 2]]"),
+    ({"__tuple__": {"a": 1}}, "broken '__tuple__': {'a': 1}"),
+    ({"__tuple__": "ab"}, "broken '__tuple__': 'ab'"),
+    ({"__set__": {"a": 1}}, "broken '__set__': {'a': 1}"),
+    ({"__frozenset__": [{"a": 1}]}, "broken '__frozenset__': [{'a': 1}]"),
+]
+
+
+@pytest.mark.parametrize(("tag", "fault"), BROKEN)
+def test_a_broken_tag_is_shown_with_its_path(tag, fault):
+    with pytest.raises(konfig.ConfigValueError) as caught:
+        konfig.from_json(json.dumps({"a": [0, {"b": tag}]}))
+    assert fault in caught.value.message
+    assert caught.value.path == "cfg.a[1].b"
+
+
+def test_a_fault_inside_a_tag_is_the_one_that_is_told():
+    with pytest.raises(konfig.ConfigValueError) as caught:
+        konfig.from_json({"a": {"__tuple__": [{"__float__": "x"}]}})
+    assert caught.value.message == "broken '__float__': 'x'"
+
+
+def test_whatever_is_read_can_be_printed():
+    for op in ("add", "neg", "call", "attr", "getitem", "format", "round"):
+        for count in range(4):
+            data = {"a": {"__expr__": [op, *["x"] * count]}}
+            try:
+                cfg = konfig.from_json(data)
+            except konfig.ConfigValueError:
+                continue
+            assert "a" in repr(cfg)
+            assert konfig.from_json(konfig.to_json(cfg)) == cfg
+
+
+def test_a_file_that_cannot_be_read_is_a_config_error(tmp_path):
+    for path in (tmp_path / "none.json", tmp_path):
+        with pytest.raises(konfig.ConfigFileError, match="cannot read"):
+            konfig.from_json(path)
+
+
+def test_a_file_that_cannot_be_written_is_a_config_error(tmp_path):
+    cfg = konfig.ConfigDict(a=1)
+    with pytest.raises(konfig.ConfigFileError, match="no folder"):
+        konfig.save(cfg, tmp_path / "no" / "c.json")
+    with pytest.raises(konfig.ConfigFileError, match="to_python"):
+        konfig.save(cfg, tmp_path / "c.py")
+    with pytest.raises(konfig.SerializationError, match=r"konfig\.ConfigDict\(value="):
+        konfig.to_json(object())
