@@ -10,6 +10,7 @@ import pytest
 
 import konfig
 from konfig.cli import command, main, parse
+from konfig.cli._help import help_text
 
 FILE = """
 import konfig
@@ -197,7 +198,6 @@ def test_help_prints_path_type_value_origin_and_meaning(file, capsys):
 
 def test_meanings_come_from_docstrings():
     from konfig._signature import docs_of
-    from konfig.cli._help import help_text
 
     node = konfig.call(Documented, 3)
     assert docs_of(node["__qualname__"]) == {
@@ -271,3 +271,38 @@ def test_the_command_starts_with_the_standard_library_alone(saved):
         [sys.executable, "-m", "konfig", "diff", saved, saved], capture_output=True
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_validate_takes_overrides_for_all_its_configs(capsys, tmp_path):
+    file, data = tmp_path / "c.py", tmp_path / "c.json"
+    file.write_text(
+        "import konfig\n"
+        "def get_config():\n"
+        "    cfg = konfig.ConfigDict(steps=10, out=konfig.required(str))\n"
+        "    cfg.half = cfg.ref.steps // 2\n"
+        "    return cfg\n"
+    )
+    konfig.save(konfig.load_config(file), data)
+    assert run(capsys, "validate", str(file))[0] == 1
+    for more in ([], ["--trusted"]):
+        code, out, _ = run(
+            capsys, "validate", str(file), str(data), "--cfg.out=x", *more
+        )
+        assert (code, out) == (0, "")
+    code, _, err = run(capsys, "validate", str(file), "--cfg.ot=x")
+    assert (code, "did you mean 'out'?" in err) == (3, True)
+    _, out, _ = run(capsys, "show", str(file))
+    assert "cfg.half = cfg.ref.steps // 2\n" in out
+
+
+@pytest.mark.parametrize("command", ["diff", "convert"])
+def test_a_flag_that_a_command_does_not_take_is_named(capsys, command):
+    code, _, err = run(capsys, command, "a.json", "b.json", "--jsn")
+    assert (code, "unknown argument '--jsn'" in err) == (2, True)
+
+
+def test_the_help_of_a_config_shows_what_references_read():
+    cfg = konfig.ConfigDict(steps=10)
+    cfg.half, cfg.lost = cfg.ref.steps / 2, cfg.ref.nothing
+    rows = {line.split()[0]: line.split()[1] for line in help_text(cfg).splitlines()}
+    assert (rows["--cfg.half"], rows["--cfg.lost"]) == ("float", "reference")

@@ -207,7 +207,8 @@ class _Writer:
         if op in UNARY:
             return symbol + self._operand(args[0])
         if symbol:
-            return f"{self._operand(args[0])} {symbol} {self._operand(args[1])}"
+            left, right = [self._operand(arg, beside=True) for arg in args]
+            return f"{left} {symbol} {right}"
         if op == "attr":
             return f"{self._operand(args[0])}.{args[1]}"
         if op == "getitem":
@@ -230,10 +231,13 @@ class _Writer:
         known = {"call": "ref_fn", "not": "not_", "format": "fstr"}
         return f"konfig.{known.get(op, op)}"
 
-    def _operand(self, value: Any) -> str:
+    def _operand(self, value: Any, *, beside: bool = False) -> str:
+        """An operand; `beside` says whether an operator stands next to it."""
         text = self.write(value)
         bare = isinstance(value, (Ref, Const)) or id(value) in self._names
-        return text if bare else f"({text})"
+        # A number with a sign binds less tightly than some operators.
+        number = type(value) in (bool, int, float, str) and text[:1] != "-"
+        return text if bare or (number and beside) else f"({text})"
 
 
 def _place(key: Any) -> str:

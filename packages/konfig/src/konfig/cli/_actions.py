@@ -8,6 +8,7 @@ from typing import Any
 
 from konfig._io import DATA, load_data, save, write_text
 from konfig._loader import ConfigSource
+from konfig._overrides import apply_overrides
 from konfig.cli import _views
 from konfig.cli._parse import parse
 
@@ -41,6 +42,7 @@ def diff(options: Options, words: list[str]) -> int:
     """Prints what differs; 1 when something does."""
     from konfig._diff import diff as differences
 
+    _check_flags(words)
     if len(words) != 2:
         raise UsageError(f"diff takes two configs, got {len(words)}")
     first, second = (ConfigSource(word).build() for word in words)
@@ -56,17 +58,19 @@ def validate(options: Options, words: list[str]) -> int:
     """Prints the problems of configs; 1 when one of them is an error."""
     from konfig._validate import validate as check
 
-    if not words:
+    flags = [word for word in words if word.startswith("-")]
+    files = [word for word in words if not word.startswith("-")]
+    if not files:
         raise UsageError("validate takes at least one config")
     failed = False
-    for word in words:
+    for file in files:
         report = check(
-            _trusted(word) if options.trusted else ConfigSource(word).build(),
+            _config([file, *flags], trusted=options.trusted),
             import_targets=not options.no_import,
             types=options.types,
         )
         for problem in report:
-            print(f"{word}: {problem}" if len(words) > 1 else problem)
+            print(f"{file}: {problem}" if len(files) > 1 else problem)
         failed = failed or not report.ok
     return 1 if failed else 0
 
@@ -93,6 +97,7 @@ def fingerprint(options: Options, words: list[str]) -> int:
 
 def convert(options: Options, words: list[str]) -> int:
     """Writes a config in the format of another suffix."""
+    _check_flags(words)
     if len(words) != 2:
         raise UsageError(f"convert takes an input and an output, got {len(words)}")
     cfg, out = ConfigSource(words[0]).build(), Path(words[1])
@@ -135,17 +140,21 @@ def targets(options: Options, words: list[str]) -> int:
     return 0
 
 
-def _config(words: list[str]) -> Any:
+def _config(words: list[str], *, trusted: bool = False) -> Any:
     """The config of `SRC [--cfg.PATH=V …]`."""
     source, rest = parse(words, required=False)
     if rest:
         raise UsageError(f"unknown argument {rest[0]!r}")
     if source is None:
         raise UsageError("no config is named")
-    return source.build()
+    if not (trusted and source.path.endswith(DATA)):
+        return source.build()
+    cfg = load_data(source.path, trusted=True)
+    apply_overrides(cfg, source.overrides)
+    return cfg
 
 
-def _trusted(word: str) -> Any:
-    if not word.endswith(DATA):
-        return ConfigSource(word).build()
-    return load_data(word, trusted=True)
+def _check_flags(words: list[str]) -> None:
+    for word in words:
+        if word.startswith("-"):
+            raise UsageError(f"unknown argument {word!r}")

@@ -90,7 +90,9 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--ignore", action="append", default=[], metavar="GLOB")
     one.add_argument("--json", action="store_true", help="as a JSON array")
     one = add(
-        "validate", _actions.validate, "SRC… [--no-import] [--types error|warn|off]"
+        "validate",
+        _actions.validate,
+        "SRC… [--cfg.PATH=VALUE …] [--no-import] [--types error|warn|off]",
     )
     one.add_argument("--no-import", action="store_true", help="load no target")
     one.add_argument("--types", choices=("error", "warn", "off"), default="warn")

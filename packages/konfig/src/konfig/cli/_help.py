@@ -96,10 +96,21 @@ def _rows(cfg: Any, name: str) -> Iterator[tuple[str, ...]]:
         yield path, kind, shown(stored), origin or "", meaning
 
 
+def _kind_of(stored: Any) -> str:
+    """The type of a value, for a reference that of what it reads now."""
+    if isinstance(stored, Lazy):
+        try:
+            return type(read(stored)).__name__
+        except Exception:
+            return "reference"
+    return type(stored).__name__
+
+
 def _declaration(owner: Node | None, key: Any, stored: Any) -> tuple[str, str]:
     """The type and the meaning of a field, as far as they are known."""
     if isinstance(stored, Placeholder):
         return stored.type_text, stored.doc
+    kind_now = _kind_of(stored)
     target = None if owner is None else owner._konfig_fields.get(TARGET)
     parameters = None if target is None else parameters_of(target)
     if target is not None and parameters is not None:
@@ -108,5 +119,5 @@ def _declaration(owner: Node | None, key: Any, stored: Any) -> tuple[str, str]:
         if annotation is not None:
             kind = describe(annotation)
             return kind if len(kind) <= 32 else f"{kind[:31]}…", meaning
-        return type(stored).__name__, meaning
-    return type(stored).__name__, ""
+        return kind_now, meaning
+    return kind_now, ""
