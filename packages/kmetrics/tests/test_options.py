@@ -8,7 +8,7 @@ import pytest
 
 import kmetrics
 import kontext
-from kmetrics import losses
+from kmetrics import losses, summaries
 from kmetrics._options import Count, Finite, Flag, Positive, Span, Text
 
 MEAN = kmetrics.Mean(values="x")
@@ -24,6 +24,7 @@ AROUND = (
 )
 # What has to be given.
 GIVEN = {
+    "ImageGrid": {"columns": {"a": summaries.ShowImages()}},
     "PanopticQuality": {"num_classes": 3},
     "SegmentationJaccard": {"num_objects": 3},
     "Fid": {"features": abs},
@@ -40,7 +41,7 @@ GIVEN = {
 
 
 def shipped():
-    for module in (kmetrics, losses):
+    for module in (kmetrics, losses, summaries):
         for name in module.__all__:
             cls = getattr(module, name)
             is_metric = isinstance(cls, type) and issubclass(cls, kmetrics.Metric)
@@ -57,8 +58,6 @@ SHIPPED = [
     pytest.param(cls, given, option, id=f"{cls.__module__}.{cls.__name__}.{option}")
     for cls, given in shipped()
     for option in options_of(cls, given)
-    # Colours are read as numpy reads them.
-    if option != "cmap"
 ]
 
 

@@ -86,9 +86,8 @@ def test_labels_choose_the_colours_of_boxes_and_leave_out_padding():
         metric(images=BLACK, boxes=np.zeros((2, 3, 4)))
     with pytest.raises(ValueError, match=r"labels \[1, 2\], boxes \[1, 3, 4\]"):
         metric(images=BLACK, boxes=boxes, labels=np.array([[1, 2]]))
-    for width in (0, 1.5, "2"):
-        with pytest.raises(ValueError, match="line_width must be a whole number of 1"):
-            ShowBoxes(line_width=width)
+    with pytest.raises(ValueError, match="line_width must be 1 or more"):
+        ShowBoxes(line_width=0)
 
 
 def test_labels_of_boxes_are_integers_of_any_width():
@@ -167,9 +166,8 @@ def test_segmentations_that_tell_no_class_are_refused():
         metric.replace(entropy=True)(segmentations=REGIONS)
     with pytest.raises(ValueError, match=r"images \[2, 4, 6, 3\], segmentations"):
         metric(segmentations=REGIONS, images=BYTES)
-    for opacity in (2, "0.5"):
-        with pytest.raises(ValueError, match="opacity must be in 0 to 1"):
-            ShowSegmentations(opacity=opacity)
+    with pytest.raises(ValueError, match=r"opacity must be in \[0, 1\]"):
+        ShowSegmentations(opacity=2)
 
 
 def grid_of(**options):
@@ -225,9 +223,8 @@ def test_a_grid_names_what_is_wrong_with_its_columns():
         ImageGrid(columns={"a": "images"})
     with pytest.raises(ValueError, match="a colour is made of numbers in 0 to 1"):
         grid_of(bg_color=200)
-    for zoom in (0, 2.0):
-        with pytest.raises(ValueError, match="zoom must be a whole number of 1 or"):
-            grid_of(zoom=zoom)
+    with pytest.raises(ValueError, match="zoom must be 1 or more"):
+        grid_of(zoom=0)
     with pytest.raises(TypeError, match="the name of a column must be a text"):
         ImageGrid(columns={1: ShowImages()})
     with pytest.raises(TypeError, match="got image\n  columns image, b"):
@@ -260,7 +257,7 @@ def test_a_table_of_confusion_is_read_and_seen():
     with pytest.raises(ValueError, match="2 names, 3 classes"):
         metric.replace(num_classes=3).get_state(labels=labels, pred_labels=preds)
     for names in ("ab", (1, 2)):
-        with pytest.raises(TypeError, match="class_names must be a tuple of texts"):
+        with pytest.raises(TypeError, match="class_names must be a tuple, each"):
             metric.replace(class_names=names)
     with pytest.raises(ValueError, match="cmap: a colour is made of numbers"):
         metric.replace(cmap=None)

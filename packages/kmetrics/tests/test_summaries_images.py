@@ -174,16 +174,14 @@ def test_images_are_made_of_other_axes():
         ({"cmap": [[0, 0, 2]]}, "a colour is made of numbers in 0 to 1"),
         ({"cmap": [0.5]}, r"expected colours \[n, 3\]"),
         ({"in_vrange": (1, 0)}, "in_vrange must be"),
-        ({"in_vrange": "01"}, "in_vrange must be"),
         ({"in_vrange": (0, np.inf)}, "in_vrange must be"),
         ({"rearrange": 5}, "expected a text"),
         (
             {"rearrange": "(a b) -> a b", "rearrange_kwargs": {"a": 0}},
             "size of a in rearrange_kwargs must be a whole number of 1",
         ),
-        ({"seed": "a"}, "seed must be a whole number\n"),
         ({"selection": "best"}, 'use "first", "random" or summaries.Worst'),
-        ({"num_images": 0}, "num_images must be a whole number of 1 or more"),
+        ({"num_images": 0}, "num_images must be 1 or more"),
     ],
 )
 def test_options_are_checked_at_construction(options, message):
@@ -250,6 +248,6 @@ def test_videos_keep_their_frames():
     assert len(ShowVideos().empty().compute()) == 0
     with pytest.raises(ValueError, match=r"videos must be \[\*b, t, h, w, c\]"):
         ShowVideos()(videos=BYTES[0])
-    for fps in (0, np.inf, "10"):
+    for fps in (0, np.inf):
         with pytest.raises(ValueError, match="ShowVideos: fps must be above 0"):
             ShowVideos(fps=fps)

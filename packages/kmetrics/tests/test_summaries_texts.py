@@ -60,7 +60,7 @@ def test_texts_that_are_numbers_and_options_that_do_not_fit():
         ShowTexts(selection="random")
     with pytest.raises(TypeError, match="decode must be a function"):
         ShowTexts(decode="utf-8")
-    with pytest.raises(ValueError, match="num_texts must be a whole number"):
+    with pytest.raises(ValueError, match="num_texts must be 1 or more"):
         ShowTexts(num_texts=0)
 
 

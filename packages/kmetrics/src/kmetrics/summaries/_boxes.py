@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import kontext
+from kmetrics._options import Count
 from kmetrics._selection import Selected
 from kmetrics.summaries._colors import (
     Colors,
@@ -19,12 +20,10 @@ from kmetrics.summaries._colors import (
 from kmetrics.summaries._images import no_image
 from kmetrics.summaries._kept import ChosenBy, KeptState, Show
 from kmetrics.summaries._media import Image
-from kmetrics.summaries._options import check_whole
 from kmetrics.summaries._overlay import draw_box
 from kmetrics.summaries._pixels import (
     ValueRange,
     check_pictures,
-    check_vrange,
     to_pixels,
     with_rgb,
 )
@@ -56,18 +55,16 @@ class ShowBoxes(Show):
     images: kontext.Key = kontext.REQUIRED
     boxes: kontext.Key = kontext.REQUIRED
     labels: kontext.Key | None = None
-    num_images: int = 5
+    num_images: Count = 5
     in_vrange: ValueRange = None
     palette: Colors = "hues"
-    line_width: int = 1
+    line_width: Count = 1
 
     def __post_init__(self) -> None:
         name = type(self).__name__
         palette = frozen_palette(self.palette, f"{name}: palette")
         object.__setattr__(self, "palette", palette)
         super().__post_init__()
-        check_vrange(self.in_vrange, name)
-        check_whole(self.line_width, f"{name}: line_width", 1)
 
     def get_state(
         self,

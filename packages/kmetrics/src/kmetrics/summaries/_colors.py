@@ -121,9 +121,10 @@ def _unit(value: Any, where: str) -> np.ndarray:
         if colors.dtype == np.uint8:
             return colors / 255
         colors = colors.astype(float)
-    except (TypeError, ValueError) as error:
-        error.add_note(f"in {where}: expected colours, numbers in 0 to 1")
-        raise
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{where}: expected colours, numbers in 0 to 1\n  got {str(value)[:60]}"
+        ) from None
     if not np.all((colors >= 0) & (colors <= 1)):
         raise ValueError(
             f"{where}: a colour is made of numbers in 0 to 1\n"

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kmetrics._options import Text
 from kmetrics._register import state
 from kmetrics.confusion import ConfusionMatrix, ConfusionState
 from kmetrics.summaries._canvas import Canvas, write
@@ -50,21 +51,13 @@ class ShowConfusionMatrix(ConfusionMatrix):
 
     State = ShownConfusionState
 
-    class_names: tuple[str, ...] | None = None
+    class_names: tuple[Text, ...] | None = None
     cmap: Colors = "viridis"
 
     def __post_init__(self) -> None:
-        name = type(self).__name__
-        cmap = frozen_colors(self.cmap, f"{name}: cmap", MAPS)
+        cmap = frozen_colors(self.cmap, f"{type(self).__name__}: cmap", MAPS)
         object.__setattr__(self, "cmap", cmap)
         super().__post_init__()
-        names = self.class_names
-        if names is not None and not (
-            isinstance(names, tuple) and all(isinstance(x, str) for x in names)
-        ):
-            raise TypeError(
-                f"{name}: class_names must be a tuple of texts\n  got {names!r}"
-            )
 
     def metric_names(self) -> tuple[str, ...]:
         """`table` and `image`."""

@@ -13,13 +13,13 @@ from kmetrics._auto import AutoState
 from kmetrics._field_kinds import state_field
 from kmetrics._masks import combine_masks
 from kmetrics._metric import Metric
+from kmetrics._options import Count
 from kmetrics._register import state
 from kmetrics.summaries._canvas import Canvas
 from kmetrics.summaries._colors import frozen_color, to_uint8
 from kmetrics.summaries._images import no_image
 from kmetrics.summaries._kept import Show
 from kmetrics.summaries._media import Image
-from kmetrics.summaries._options import check_whole
 from kmetrics.summaries._overlay import over_background
 
 
@@ -57,13 +57,12 @@ class ImageGrid(Metric):
 
     columns: Mapping[str, Metric]
     bg_color: float | tuple[float, ...] = 1.0
-    zoom: int = 1
+    zoom: Count = 1
 
     def __post_init__(self) -> None:
         color = frozen_color(self.bg_color, "ImageGrid: bg_color")
         object.__setattr__(self, "bg_color", color)
         super().__post_init__()
-        check_whole(self.zoom, "ImageGrid: zoom", 1)
         if not isinstance(self.columns, Mapping) or not self.columns:
             raise ValueError(
                 "ImageGrid: columns must name one column or more, each a summary\n"

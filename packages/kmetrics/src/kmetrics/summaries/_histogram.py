@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from typing import Any, Literal, TypeAlias
+from numbers import Real
+from typing import Annotated, Any, Literal, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -18,10 +19,10 @@ from kmetrics._fields import data_field, max_field, min_field, sum_field
 from kmetrics._masks import align_left, check_weights, masked_sums
 from kmetrics._metric import Metric
 from kmetrics._numerics import to_float32
+from kmetrics._options import Span, whole
 from kmetrics._register import state
 from kmetrics.summaries._aligned_bins import Aligned, count_aligned
 from kmetrics.summaries._media import Histogram
-from kmetrics.summaries._options import check_whole, is_number
 
 Edges: TypeAlias = Literal["auto", "linear", "log"] | tuple[float, ...]
 
@@ -98,16 +99,15 @@ class HistogramSummary(Metric):
     State = HistogramState
 
     tensor: kontext.Key = kontext.REQUIRED
-    num_buckets: int = 30
+    num_buckets: Annotated[int, whole("in 2 to 256", lambda n: 2 <= n <= 256)] = 30
     edges: Edges = "auto"
-    in_range: tuple[float, float] | None = None
+    in_range: Span | None = None
     mask: kontext.Key | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.edges, np.ndarray):
             object.__setattr__(self, "edges", tuple(self.edges.tolist()))
         super().__post_init__()
-        check_whole(self.num_buckets, "HistogramSummary: num_buckets", 2, 256)
         if isinstance(self.edges, str):
             self._check_range()
         elif self.in_range is not None:
@@ -129,14 +129,9 @@ class HistogramSummary(Metric):
                 f"HistogramSummary: edges={self.edges!r} "
                 f"{'takes no' if self.edges == 'auto' else 'needs'} in_range"
             )
-        if self.in_range is None:
-            return
-        lowest = 0.0 if self.edges == "log" else -math.inf
-        is_pair = _ascends(self.in_range) and len(self.in_range) == 2
-        if not (is_pair and lowest < self.in_range[0] and self.in_range[1] < math.inf):
+        if self.edges == "log" and self.in_range is not None and self.in_range[0] <= 0:
             raise ValueError(
-                "HistogramSummary: in_range must be (first edge, last edge)"
-                f"{', both above 0' if self.edges == 'log' else ''}\n"
+                "HistogramSummary: in_range must be above 0 for edges='log'\n"
                 f"  got {self.in_range!r}"
             )
 
@@ -162,7 +157,7 @@ class HistogramSummary(Metric):
 
 def _ascends(edges: Any) -> bool:
     """Whether it is a tuple of two or more numbers, each above the one before."""
-    is_row = isinstance(edges, tuple) and all(map(is_number, edges))
+    is_row = isinstance(edges, tuple) and all(isinstance(x, Real) for x in edges)
     return is_row and len(edges) > 1 and bool(np.all(np.diff(edges) > 0))
 
 

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import kontext
+from kmetrics._options import Count, Flag
 from kmetrics._selection import Selected
 from kmetrics.summaries._colors import Colors, frozen_cmap
 from kmetrics.summaries._kept import ChosenBy, KeptState, Show
@@ -17,7 +18,6 @@ from kmetrics.summaries._media import Image
 from kmetrics.summaries._pixels import (
     ValueRange,
     check_pictures,
-    check_vrange,
     to_pixels,
 )
 from kmetrics.summaries._rearrange import Pattern
@@ -58,7 +58,7 @@ class ShowImages(Show):
     """
 
     images: kontext.Key = kontext.REQUIRED
-    num_images: int = 5
+    num_images: Count = 5
     in_vrange: ValueRange = None
     cmap: Colors | None = None
     rearrange: str | None = None
@@ -69,7 +69,6 @@ class ShowImages(Show):
         cmap = frozen_cmap(self.cmap, f"{name}: cmap")
         object.__setattr__(self, "cmap", cmap)
         super().__post_init__()
-        check_vrange(self.in_vrange, name)
         if not isinstance(self.rearrange_kwargs, Mapping):
             raise TypeError(
                 f"{name}: rearrange_kwargs must be axes with their sizes\n"
@@ -126,8 +125,8 @@ class ShowDifferenceImages(Show):
 
     images1: kontext.Key = kontext.REQUIRED
     images2: kontext.Key = kontext.REQUIRED
-    num_images: int = 5
-    signed: bool = False
+    num_images: Count = 5
+    signed: Flag = False
     in_vrange: ValueRange = None
     cmap: Colors | None = None
 
@@ -136,7 +135,6 @@ class ShowDifferenceImages(Show):
         cmap = frozen_cmap(self.cmap, f"{name}: cmap")
         object.__setattr__(self, "cmap", cmap)
         super().__post_init__()
-        check_vrange(self.in_vrange, name)
 
     def get_state(
         self,

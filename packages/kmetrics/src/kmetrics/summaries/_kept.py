@@ -21,10 +21,10 @@ from kmetrics._errors import MergeError
 from kmetrics._fields import Unset
 from kmetrics._masks import combine_masks
 from kmetrics._metric import Metric, own_state
+from kmetrics._options import Whole
 from kmetrics._register import state
 from kmetrics._selection import Examples, Kept, Reservoir, Selected, Selection, TopK
 from kmetrics._state import ParentRef, State
-from kmetrics.summaries._options import check_whole
 from kmetrics.summaries._worst import Worst
 
 SelectionOption: TypeAlias = Literal["first", "random"] | Worst
@@ -97,7 +97,7 @@ class Show(Metric):
     mask: kontext.Key | None = None
     ids: kontext.Key | None = None
     selection: SelectionOption = "first"
-    seed: int = 0
+    seed: Whole = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -109,8 +109,6 @@ class Show(Metric):
                 f"{name}: selection={self.selection!r} is not known\n"
                 'use "first", "random" or summaries.Worst(by=...)'
             )
-        check_whole(getattr(self, self.limit), f"{name}: {self.limit}", 1)
-        check_whole(self.seed, f"{name}: seed")
 
     @property
     def keeper(self) -> Selection:

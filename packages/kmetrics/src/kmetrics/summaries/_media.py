@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from kmetrics.summaries._options import check_fps
 from kmetrics.summaries._parts import (
     as_floats,
     as_tuple,
+    check_fps,
     check_index,
     check_pixels,
     check_scores,
@@ -101,7 +101,7 @@ class Video(Media):
 
     def __post_init__(self) -> None:
         check_pixels("Video", self.frames, "[n, t, h, w, c]")
-        check_fps(self.fps, "Video")
+        check_fps("Video", self.fps)
         check_scores("Video", self.scores, len(self.frames))
 
     def __len__(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,13 @@ def check_scores(name: str, scores: Any, num: int) -> None:
             f"{name}: scores must be one number each\n"
             f"  got {list(np.shape(scores))} for {num}"
         )
+
+
+def check_fps(name: str, fps: Any) -> None:
+    """Raises ValueError unless it is a number of frames per second."""
+    is_number = isinstance(fps, numbers.Real) and not isinstance(fps, bool)
+    if not (is_number and 0 < float(fps) < math.inf):
+        raise ValueError(f"{name}: fps must be above 0, and finite\n  got {fps!r}")
 
 
 def check_index(name: str, index: int, num: int) -> None:

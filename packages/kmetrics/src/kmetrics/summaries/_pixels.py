@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jax.numpy as jnp
 import numpy as np
 
+from kmetrics._options import Span
 from kmetrics.summaries._colors import MAGENTA, Colors, mapped
-from kmetrics.summaries._options import is_number
 
-ValueRange: TypeAlias = tuple[float, float] | Literal["auto"] | None
+ValueRange: TypeAlias = Span | Literal["auto"] | None
 
 
 class Drawn(NamedTuple):
@@ -24,19 +23,6 @@ class Drawn(NamedTuple):
 
     pixels: np.ndarray
     num_nan: int
-
-
-def check_vrange(in_vrange: Any, name: str) -> None:
-    """Raises ValueError if the option is no range."""
-    if in_vrange is None or in_vrange == "auto":
-        return
-    is_pair = isinstance(in_vrange, tuple) and len(in_vrange) == 2
-    low, high = in_vrange if is_pair else (math.nan, math.nan)
-    if not (is_number(low) and is_number(high) and -math.inf < low < high < math.inf):
-        raise ValueError(
-            f'{name}: in_vrange must be (lowest, highest), "auto" or None\n'
-            f"  got {in_vrange!r}"
-        )
 
 
 def check_pictures(

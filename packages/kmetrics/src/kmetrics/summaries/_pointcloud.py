@@ -11,6 +11,7 @@ import numpy as np
 
 import kontext
 from kmetrics._numerics import to_float32
+from kmetrics._options import Count
 from kmetrics._selection import Selected
 from kmetrics.summaries._kept import ChosenBy, KeptState, Show
 from kmetrics.summaries._media import PointCloud
@@ -40,7 +41,7 @@ class ShowPointCloud(Show):
 
     points: kontext.Key = kontext.REQUIRED
     colors: kontext.Key | None = None
-    num_points: int = 2000
+    num_points: Count = 2000
     config: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:

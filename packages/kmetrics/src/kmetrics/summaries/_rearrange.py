@@ -8,8 +8,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from kmetrics.summaries._options import check_whole
-
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\S")
 
 Groups = tuple[tuple[str, ...], ...]
@@ -41,7 +39,11 @@ class Pattern:
           ValueError: it is none, or the two sides name other axes.
         """
         for axis, size in sizes.items():
-            check_whole(size, f"{where}: the size of {axis} in rearrange_kwargs", 1)
+            if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+                raise ValueError(
+                    f"{where}: the size of {axis} in rearrange_kwargs must be a whole "
+                    f"number of 1 or more\n  got {size!r}"
+                )
         if not isinstance(text, str):
             _fail(text, where, "expected a text")
         sides, names = [], []

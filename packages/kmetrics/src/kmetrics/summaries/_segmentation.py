@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import kontext
+from kmetrics._options import Count, Flag, Proportion
 from kmetrics._selection import Selected
 from kmetrics.summaries._colors import (
     MAGENTA,
@@ -21,12 +22,10 @@ from kmetrics.summaries._colors import (
 from kmetrics.summaries._images import no_image
 from kmetrics.summaries._kept import ChosenBy, KeptState, Show
 from kmetrics.summaries._media import Image
-from kmetrics.summaries._options import is_number
 from kmetrics.summaries._overlay import blended, borders, over_background
 from kmetrics.summaries._pixels import (
     ValueRange,
     check_pictures,
-    check_vrange,
     to_pixels,
 )
 
@@ -63,23 +62,18 @@ class ShowSegmentations(Show):
 
     segmentations: kontext.Key = kontext.REQUIRED
     images: kontext.Key | None = None
-    num_images: int = 5
+    num_images: Count = 5
     in_vrange: ValueRange = None
     palette: Colors = "hues"
-    opacity: float = 0.5
-    entropy: bool = False
-    edges: bool = False
+    opacity: Proportion = 0.5
+    entropy: Flag = False
+    edges: Flag = False
 
     def __post_init__(self) -> None:
         name = type(self).__name__
         palette = frozen_palette(self.palette, f"{name}: palette")
         object.__setattr__(self, "palette", palette)
         super().__post_init__()
-        check_vrange(self.in_vrange, name)
-        if not (is_number(self.opacity) and 0 <= self.opacity <= 1):
-            raise ValueError(
-                f"{name}: opacity must be in 0 to 1\n  got {self.opacity!r}"
-            )
 
     def get_state(
         self,

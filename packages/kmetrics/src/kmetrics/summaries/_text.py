@@ -14,6 +14,7 @@ import kontext
 from kmetrics._class_inputs import example_weights
 from kmetrics._fields import static_field
 from kmetrics._numerics import is_traced
+from kmetrics._options import Count
 from kmetrics._register import state
 from kmetrics._selection import Selected
 from kmetrics._state import State
@@ -77,7 +78,7 @@ class ShowTexts(Show):
     limit: ClassVar[str] = "num_texts"
 
     texts: kontext.Key = kontext.REQUIRED
-    num_texts: int = 5
+    num_texts: Count = 5
     decode: Callable[[np.ndarray], str] | None = None
 
     def __post_init__(self) -> None:

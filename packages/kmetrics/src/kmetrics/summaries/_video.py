@@ -8,15 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 import kontext
+from kmetrics._options import Count, Positive
 from kmetrics._selection import Selected
 from kmetrics.summaries._colors import Colors, frozen_cmap
 from kmetrics.summaries._kept import ChosenBy, KeptState, Show
 from kmetrics.summaries._media import Video
-from kmetrics.summaries._options import check_fps
 from kmetrics.summaries._pixels import (
     ValueRange,
     check_pictures,
-    check_vrange,
     to_pixels,
 )
 
@@ -40,8 +39,8 @@ class ShowVideos(Show):
     limit: ClassVar[str] = "num_videos"
 
     videos: kontext.Key = kontext.REQUIRED
-    num_videos: int = 2
-    fps: float = 10.0
+    num_videos: Count = 2
+    fps: Positive = 10.0
     in_vrange: ValueRange = None
     cmap: Colors | None = None
 
@@ -50,8 +49,6 @@ class ShowVideos(Show):
         cmap = frozen_cmap(self.cmap, f"{name}: cmap")
         object.__setattr__(self, "cmap", cmap)
         super().__post_init__()
-        check_vrange(self.in_vrange, name)
-        check_fps(self.fps, name)
 
     def get_state(
         self, videos: Any, mask: Any = None, ids: Any = None, scores: Any = None
