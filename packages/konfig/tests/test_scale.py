@@ -75,6 +75,24 @@ def test_a_pickle_keeps_what_is_shared_and_what_was_noted():
     assert (a.y, cfg.a.y) == (5, 1)
 
 
+def with_expressions(count):
+    """Calls beside each other, each with an operation in it."""
+    cfg = konfig.ConfigDict(value=1)
+    for index in range(count):
+        items = (cfg.ref.value, [cfg.ref.value])
+        cfg[f"f{index}"] = konfig.call(dict, a=cfg.ref.value * 2 + index, b=items)
+    return cfg
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_many_calls_with_operations_are_copied(name):
+    cfg = with_expressions(400)
+    twin = COPIES[name](cfg)
+    assert twin == cfg
+    twin.value = 5
+    assert (twin.f399.a, twin.f399.b[1][0], cfg.f399.a) == (409, 5, 401)
+
+
 def test_a_deep_config_is_resolved():
     cfg = deep()
     assert levels(konfig.resolve(cfg)) == LEVELS + 1

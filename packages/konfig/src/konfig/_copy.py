@@ -88,6 +88,8 @@ class Copier:
         return made
 
     def _begin(self, value: Any) -> Any:
+        # Never by way of `copy`, which would go through all that waits: what stands
+        # below one expression must not be deeper than it is.
         memo, mark = self._memo, id(value)
         known = memo.get(mark)
         if known is not None:
@@ -117,12 +119,12 @@ class Copier:
 
     def _copy_value(self, value: Any) -> Any:
         if isinstance(value, Placeholder):
-            held = UNSET if value.value is UNSET else self.copy(value.value)
+            held = UNSET if value.value is UNSET else self._begin(value.value)
             return Placeholder(
                 value.type, value.default, value.required, value.doc, held
             )
         if isinstance(value, (tuple, list)):
-            items = [self.copy(item) for item in value]
+            items = [self._begin(item) for item in value]
             return items if isinstance(value, list) else tuple(items)
         return set(value) if isinstance(value, set) else value
 
@@ -134,9 +136,9 @@ class Copier:
             return twin
         args, named = [], value.__konfig_kwargs__.copy()
         for arg in value.__konfig_args__:
-            args.append(arg if type(arg) in ATOMS else self.copy(arg))
+            args.append(arg if type(arg) in ATOMS else self._begin(arg))
         for key, arg in named.items():
-            named[key] = self.copy(arg)
+            named[key] = self._begin(arg)
         return Expr(value.__konfig_op__, tuple(args), named, trusted)
 
     def anchor(self) -> None:
