@@ -153,3 +153,8 @@ def test_config_files_of_a_project_are_checked(tmp_path):
     with pytest.raises(ZeroDivisionError):
         testing.assert_resolves(good, args={"n": 0})
     testing.assert_resolves(good, args={"n": 0}, build=False)
+
+
+def test_items_that_are_not_set_are_flattened_as_their_declaration():
+    cfg = ConfigDict(a=[konfig.required(int), 2], b=(konfig.placeholder(int),))
+    assert konfig.flatten(cfg) == {"a[0]": "<required int>", "a[1]": 2, "b[0]": None}

@@ -154,3 +154,12 @@ TREES = st.recursive(
 def test_any_tree_is_built_again_from_its_source(tree):
     cfg = ConfigDict(tree)
     assert konfig.same(again(cfg), cfg)
+
+
+@pytest.mark.parametrize("fields", [{}, {"x": 1}])
+def test_a_mapping_in_two_places_stays_one(fields):
+    cfg = ConfigDict(a=fields)
+    cfg.b = [cfg.a]
+    twin = again(cfg)
+    assert twin == cfg
+    assert twin.b[0] is twin.a

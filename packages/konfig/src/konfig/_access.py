@@ -264,7 +264,8 @@ def _flatten(value: Any, parts: Parts, flat: dict[str, Any], read: Any) -> None:
         except KonfigError:
             value = repr(value)
     nested = is_container(value) and any(
-        is_container(item) or isinstance(item, Lazy) for _, item in stored_items(value)
+        is_container(item) or isinstance(item, (Lazy, Placeholder))
+        for _, item in stored_items(value)
     )
     if (isinstance(value, Node) and len(value._konfig_fields)) or nested:
         for key, item in path_items(value):

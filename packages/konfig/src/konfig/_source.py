@@ -20,6 +20,7 @@ from konfig._tree import (
     is_container,
     node_paths,
     stored_items,
+    target_of,
 )
 
 
@@ -77,7 +78,11 @@ class _Writer:
             lines = [f"cfg = {self._call(target, [])}"]
         for index, (value, kind) in enumerate(_named(self._root)):
             name = f"{kind}_{index}"
-            lines.append(f"{name} = {self.write(value)}")
+            text = self.write(value)
+            if kind == "shared" and isinstance(value, Node) and not target_of(value):
+                # A plain dict would become another node at each place.
+                text = f"konfig.ConfigDict({text})"
+            lines.append(f"{name} = {text}")
             self._names[id(value)] = name
         # A key with a dot is refused once the field before its dot is there.
         keys = sorted(fields, key=lambda key: not (isinstance(key, str) and "." in key))
