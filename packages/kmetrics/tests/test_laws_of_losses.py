@@ -29,6 +29,7 @@ def yes_or_no(**shapes):
 CASES = {
     "l1": (losses.L1(), batches(preds=(2,), targets=(2,))),
     "l2": (losses.L2(weight=0.3), batches(preds=(2,), targets=(2,))),
+    "sum": (losses.L1(normalize_by="sum"), batches(preds=(2,), targets=(2,))),
     "huber": (losses.Huber(), batches(preds=(), targets=())),
     "log_cosh": (losses.LogCosh(), batches(preds=(), targets=())),
     "soft": (losses.SoftmaxCrossEntropy(), batches(logits=(3,), labels=(3,))),

@@ -60,7 +60,7 @@ def total_loss(
                 context, mask=mask, example_roots=example_roots
             )
         if not loss.is_off:
-            total = total + mean_of(state.weighted, state.count, empty=0.0)
+            total = total + mean_of(state.weighted, state.divisor, empty=0.0)
         states[name] = jax.lax.stop_gradient(state)
     return total, packed(states) if is_traced(states) else unpacked(states)
 

@@ -27,7 +27,7 @@ from kmetrics._loss_inputs import (
 from kmetrics._loss_state import LossState
 from kmetrics._masks import align_left, combine_masks, fill_masked, masked_sums
 from kmetrics._metric import Metric, leads_into
-from kmetrics._numerics import Pair, scale_pair, to_pair, zero_pair
+from kmetrics._numerics import Pair, scale_pair, zero_pair
 from kmetrics._options import Flag
 
 NormalizeBy: TypeAlias = Literal["mask", "values", "batch", "sum"]
@@ -72,7 +72,7 @@ class Loss(Metric):
       step: path of the step, read only if `weight` is a function.
       normalize_by: the normaliser. "mask": the sum of the mask over the values.
         "values": the number of values, masked or not. "batch": the number of
-        examples. "sum": 1. Padding never counts.
+        examples. "sum": 1, over all batches that are merged. Padding never counts.
       compute_dtype: the dtype that floats are converted to before the formula:
         "bfloat16", which halves the memory of large logits, "float32" or "float64".
         None: float32, or float64 where an input is. Sums over the values are exact in
@@ -328,10 +328,8 @@ class Loss(Metric):
         return jax.tree.map(of, value)
 
     def _normaliser(self, values: jax.Array, mass: Pair, examples: Any | None) -> Pair:
-        if self.normalize_by == "mask":
+        if self.normalize_by in ("mask", "sum"):
             return mass
-        if self.normalize_by == "sum":
-            return to_pair(1.0)
         shape = values.shape
         if self.normalize_by == "batch":
             shape = shape[:1]

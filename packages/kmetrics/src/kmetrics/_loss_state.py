@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import jax.numpy as jnp
+import numpy as np
+
 from kmetrics._average import host_mean, mean_of
 from kmetrics._numerics import Pair, add_pairs, is_traced, zero_pair
 from kmetrics._register import state
@@ -17,7 +20,8 @@ class LossState(State):
     Attributes:
       weighted: scalar `Pair`, Σ over batches of weight · Σ values.
       raw: scalar `Pair`, Σ values.
-      count: scalar `Pair`, what the sums are divided by.
+      count: scalar `Pair`, how much counts: what the sums are divided by, unless the
+        loss is a sum.
     """
 
     weighted: Pair
@@ -28,6 +32,19 @@ class LossState(State):
     def adds_up(self) -> bool:
         """True, unless a subclass merges in another way."""
         return type(self).merge is LossState.merge
+
+    @property
+    def divisor(self) -> Pair:
+        """Scalar `Pair`, what the sums are divided by; 0 if nothing counts.
+
+        Of a sum it is 1 over all batches together, so that the sum of a merged state is
+        that of all data.
+        """
+        if getattr(self.parent, "normalize_by", None) != "sum":
+            return self.count
+        xp = jnp if is_traced(self.count) else np
+        counts = xp.asarray(self.count.hi) != 0
+        return Pair(xp.asarray(counts, np.float32), xp.zeros_like(self.count.hi))
 
     @classmethod
     def empty(cls) -> Self:
@@ -54,5 +71,5 @@ class LossState(State):
 
     def _mean(self, total: Pair) -> Any:
         if is_traced(total):
-            return mean_of(total, self.count, empty=0.0)
-        return host_mean(total, self.count, if_empty=float)
+            return mean_of(total, self.divisor, empty=0.0)
+        return host_mean(total, self.divisor, if_empty=float)

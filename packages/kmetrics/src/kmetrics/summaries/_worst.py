@@ -98,7 +98,7 @@ def _each_on_its_own(
     def score(one: Any) -> Any:
         state = metric.get_state(**jax.tree.map(lambda x: x[None], one))
         if isinstance(state, LossState):
-            total, count = state.raw.hi, state.count.hi
+            total, count = state.raw.hi, state.divisor.hi
         elif isinstance(state, AverageState):
             total, count = state.total.hi, state.count.hi
         else:
