@@ -224,6 +224,64 @@ def test_ids_that_are_no_integers_of_the_examples_are_refused():
     assert (got["0"], got["1"]) == (1.0, 2.0)
 
 
+def test_one_id_is_not_taken_for_that_of_all_examples():
+    grouped = Grouped(metric=Mean(values="x"), by="g", groups=2)
+    one, two = np.array([0]), {"x": np.ones((2, 3), np.float32)}
+    with pytest.raises(ValueError, match=r"by \[1\], values \[2, 3\]"):
+        grouped(values=two["x"], by=one)
+    with pytest.raises(ValueError, match=r"one per example\n  by \[1\], x \[2, 3\]"):
+        grouped({**two, "g": one})
+    with pytest.raises(ValueError, match=r"Bootstrap: ids .*\n  ids \[3\], values \[2"):
+        Bootstrap(metric=Mean(), n=2)(values=two["x"], ids=np.arange(3))
+    with pytest.raises(TypeError, match=r"missing a required argument: 'by'"):
+        grouped(values=two["x"])
+    # A batch of one example, whatever the other axes.
+    assert grouped({"x": two["x"][:1], "g": one})["0"] == 1.0
+
+
+def test_texts_are_grouped_on_the_host():
+    exact = kmetrics.ExactMatch(preds="p", targets="t")
+    grouped = Grouped(metric=exact, by="g", groups=("de", "en"), other=None)
+    texts = {"p": np.array(["a", "b", "c"]), "t": np.array(["a", "c", "c"])}
+    state = grouped.get_state_from_context({**texts, "g": np.array([0, 1, 1])})
+    assert state.compute() == {"de": 1.0, "en": 0.5, "overall": 2 / 3}
+    more = grouped.get_state(preds=["x"], targets=["y"], by=np.array([0]))
+    assert (grouped.empty() | state | more).compute()["de"] == 0.5
+    with pytest.raises(
+        kmetrics.HostOnlyError, match=r"ExactMatch .* not under"
+    ) as error:
+        jax.jit(lambda by: grouped.get_state(preds=["x"], targets=["y"], by=by))(
+            IDS[:1]
+        )
+    assert error.value.__notes__[:2] == ["in ExactMatch", "in Grouped"]
+
+
+def test_groups_that_collect_on_the_host_merge_there():
+    grouped = Grouped(metric=kmetrics.RocAuc(), groups=2, other=None)
+    scores, labels = np.float32([1, 2, 4, 3]), np.array([0, 1, 0, 1])
+    first, second = (
+        grouped.get_state(logits=scores[i], labels=labels[i], by=np.array([0, 1]))
+        for i in (np.array([0, 2]), np.array([1, 3]))
+    )
+    # Group 0: 1 for no, 2 for yes. Group 1: 4 for no, 3 for yes. All: 1 2 3 4.
+    assert (first | second).compute() == {"0": 1.0, "1": 0.0, "overall": 0.5}
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        kmetrics.Spearman(),
+        kmetrics.MedianAbsoluteError(),
+        kmetrics.Bleu(),
+        kmetrics.Last(metric=kmetrics.Wer()),
+    ],
+)
+def test_a_metric_whose_mask_does_not_weigh_is_not_resampled(metric):
+    assert not metric.mask_weighs
+    with pytest.raises(TypeError, match=f"cannot resample {type(metric).__name__}"):
+        Bootstrap(metric=metric)
+
+
 def test_a_bootstrap_of_several_results_is_refused():
     state = Bootstrap(metric=kmetrics.Quantiles(), n=2).get_state(
         values=np.ones(4, np.float32), ids=np.arange(4)

@@ -36,7 +36,10 @@ class Metric:
       State: the class of the states, if `empty` is to be available.
       higher_is_better: whether a higher value is a better one; None: it depends.
       range: the lowest and the highest value there can be; None: any number, or no
-        number at all. Around another metric both are those of that metric.
+        number at all.
+      mask_weighs: whether a number in the mask says how often an example counts; if
+        not, all but 0 is once. Around another metric these three are those of that
+        metric.
 
     Example:
       ```
@@ -53,6 +56,7 @@ class Metric:
     State: ClassVar[StateClass | None] = None
     higher_is_better: ClassVar[bool | None] = None
     range: ClassVar[tuple[float, float] | None] = None
+    mask_weighs: ClassVar[bool] = True
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -75,6 +79,7 @@ class Metric:
         if isinstance(inner, Metric):
             object.__setattr__(self, "higher_is_better", inner.higher_is_better)
             object.__setattr__(self, "range", inner.range)
+            object.__setattr__(self, "mask_weighs", inner.mask_weighs)
         option = getattr(self, "on_empty", "nan")
         if option not in ("nan", "zero", "raise"):
             raise ValueError(

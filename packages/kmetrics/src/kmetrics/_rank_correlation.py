@@ -81,6 +81,7 @@ class Spearman(Metric):
     """
 
     State = PairsState
+    mask_weighs = False
     higher_is_better = True
     range = (-1.0, 1.0)
 

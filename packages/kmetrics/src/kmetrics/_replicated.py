@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Self
+import dataclasses
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, ClassVar, Self
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from kmetrics._errors import MaskNotAcceptedError, MergeError
+import kontext
+from kmetrics._errors import HostOnlyError, MaskNotAcceptedError, MergeError
 from kmetrics._masks import combine_masks
-from kmetrics._metric import Metric, accepts_mask, like_nothing
+from kmetrics._metric import Inner, Metric, accepts_mask, like_nothing, own_state
+from kmetrics._numerics import is_traced
 from kmetrics._register import state
 from kmetrics._state import State
 
@@ -47,8 +51,11 @@ class ReplicatedState(State):
             merged = other.states if sizes[0] is None else self.states
         elif sizes[0] != sizes[1]:
             raise MergeError(f"the states are {sizes[0]} and {sizes[1]} side by side")
-        else:
+        elif self.merges_on_device:
             merged = _merge_side_by_side(self.states, other.states)
+        else:
+            pairs = zip(self.each(), other.each(), strict=True)
+            merged = _side_by_side([one.merge(two) for one, two in pairs])
         return self.replace(states=merged, _parent=parent)
 
     def each(self) -> Iterator[Any]:
@@ -66,54 +73,161 @@ class ReplicatedState(State):
 _merge_side_by_side = jax.jit(jax.vmap(lambda a, b: a.merge(b)), inline=True)
 
 
+def _side_by_side(states: list[Any]) -> Any:
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *jax.device_get(states))
+
+
 def _size(states: Any) -> int | None:
     leaves = jax.tree.leaves(states)
     return len(leaves[0]) if leaves else None
 
 
-def example_ids(what: str, ids: Any) -> jax.Array:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Replicated(Metric):
+    """`metric` under several masks of the examples at once.
+
+    A subclass has a key for a number per example, names it in `numbers_key`, makes
+    masks of the numbers, and says how many.
+
+    Attributes:
+      metric: the metric, or loss; its `get_state` takes a `mask`.
+    """
+
+    numbers_key: ClassVar[str]
+
+    metric: Inner
+
+    def __kontext_keys__(self) -> dict[str, Any]:
+        own = {self.numbers_key: self._path}
+        return {**kontext.forward_keys(self.metric), **own}
+
+    def keypaths(self) -> tuple[str, ...]:
+        """The paths that the metric reads, and that of the numbers."""
+        return tuple(dict.fromkeys([*self.metric.keypaths(), str(self._path)]))
+
+    @property
+    def _path(self) -> Any:
+        return getattr(self, self.numbers_key)
+
+    def empty(self) -> Any:
+        """The state of no data."""
+        n = self._num_states
+        states = jax.tree.map(
+            lambda x: jnp.broadcast_to(x, (n, *jnp.shape(x))), self.metric.empty()
+        )
+        return self._replicated(states)
+
+    def get_state(self, *, mask: Any | None = None, **inputs: Any) -> Any:
+        """The state of one batch.
+
+        Args:
+          mask: which examples count, as for the metric.
+          **inputs: the inputs of the metric, and one integer per example, `[b]` or
+            `[b, 1]`, under the name of their key.
+
+        Raises:
+          TypeError: there are no integers.
+          ValueError: they do not fit the examples.
+        """
+        if self.numbers_key not in inputs:
+            raise TypeError(
+                f"{type(self).__name__}: missing a required argument: "
+                f"{self.numbers_key!r}\n  got {', '.join(inputs)}"
+            )
+        numbers = self._numbers(inputs.pop(self.numbers_key), inputs)
+        return self._states(
+            lambda keep: self.metric.get_state(mask=keep, **inputs), numbers, mask
+        )
+
+    def get_state_from_context(
+        self,
+        context: Any,
+        *,
+        mask: Any | None = None,
+        example_roots: Collection[str] | None = None,
+    ) -> Any:
+        """The state of one batch.
+
+        Args, errors: as for `Metric.get_state_from_context`.
+        """
+        name = self.numbers_key
+        numbers = kontext.resolve_from_keypaths(context, {name: self._path})[name]
+        inputs = {
+            path: kontext.get_by_path(context, path)
+            for path in self.metric.keypaths()
+            if "*" not in path and kontext.has(context, path)
+        }
+        return self._states(
+            lambda keep: self.metric.get_state_from_context(context, mask=keep),
+            self._numbers(numbers, inputs),
+            mask if self.reads_from(example_roots) else None,
+        )
+
+    @property
+    def _num_states(self) -> int:
+        raise NotImplementedError
+
+    def _masks(self, numbers: jax.Array) -> jax.Array:
+        """How the examples `[b]` count in each state, `[n, b]`."""
+        raise NotImplementedError
+
+    def _numbers(self, numbers: Any, inputs: dict[str, Any]) -> jax.Array:
+        where = f"{type(self).__name__}: {self.numbers_key}"
+        numbers = _whole_numbers(where, numbers)
+        sizes = {np.shape(x)[0] for x in jax.tree.leaves(inputs) if np.ndim(x)}
+        if sizes and len(numbers) not in sizes:
+            shapes = (f"{name} {_shapes(x)}" for name, x in inputs.items())
+            raise ValueError(
+                f"{where} must be integers, one per example\n"
+                f"  {self.numbers_key} [{len(numbers)}], {', '.join(shapes)}"
+            )
+        return numbers
+
+    def _states(
+        self, get_state: Callable[[Any], Any], numbers: jax.Array, mask: Any | None
+    ) -> Any:
+        if not accepts_mask(self.metric.get_state):
+            raise MaskNotAcceptedError(
+                f"{type(self.metric).__name__} cannot look at some of the examples "
+                "alone\n  its get_state takes no argument mask\n"
+                "add mask=None to get_state and hand it on, for example to "
+                "AverageState.from_values"
+            )
+        masks = self._masks(numbers)
+
+        def under(row: Any) -> Any:
+            return get_state(combine_masks(row, mask))
+
+        try:
+            states = jax.vmap(under)(masks)
+        except HostOnlyError:
+            if is_traced((masks, mask)):
+                raise
+            states = _side_by_side([under(row) for row in np.asarray(masks)])
+        return self._replicated(states)
+
+    def _replicated(self, states: Any) -> Any:
+        kind: Any = self.State
+        return own_state(self, kind(states=states))
+
+
+def _whole_numbers(where: str, numbers: Any) -> jax.Array:
     """Integers `[b]` or `[b, 1]` as `[b]`; bools are 0 and 1.
 
     Raises:
-      ValueError: they are something else; `what` names them.
+      ValueError: they are something else.
     """
-    ids = jnp.asarray(ids)
-    is_whole = ids.dtype == jnp.bool_ or jnp.issubdtype(ids.dtype, jnp.integer)
-    if not is_whole or ids.ndim == 0 or any(size != 1 for size in ids.shape[1:]):
+    numbers = jnp.asarray(numbers)
+    is_whole = numbers.dtype == jnp.bool_ or jnp.issubdtype(numbers.dtype, jnp.integer)
+    shape = numbers.shape
+    if not is_whole or not shape or any(size != 1 for size in shape[1:]):
         raise ValueError(
-            f"{what} must be integers, one per example\n"
-            f"  got {ids.dtype} {list(ids.shape)}, expected [b] or [b, 1]"
+            f"{where} must be integers, one per example\n"
+            f"  got {numbers.dtype} {list(shape)}, expected [b] or [b, 1]"
         )
-    ids = ids.reshape(ids.shape[0])
-    return ids.astype(jnp.int32) if ids.dtype == jnp.bool_ else ids
+    numbers = numbers.reshape(shape[0])
+    return numbers.astype(jnp.int32) if numbers.dtype == jnp.bool_ else numbers
 
 
-def empty_replicas(metric: Metric, n: int) -> Any:
-    """The states of no data, `n` side by side."""
-    return jax.tree.map(
-        lambda x: jnp.broadcast_to(x, (n, *jnp.shape(x))), metric.empty()
-    )
-
-
-def replicated(
-    metric: Metric, get_state: Callable[[Any], Any], masks: Any, mask: Any | None
-) -> Any:
-    """The states of `metric` under each row of `masks`, side by side.
-
-    Args:
-      metric: the metric, for errors.
-      get_state: the state under a mask `[b]`.
-      masks: bools or numbers `[n, b]`.
-      mask: joined with each row.
-
-    Raises:
-      MaskNotAcceptedError: the metric takes no mask.
-    """
-    if not accepts_mask(metric.get_state):
-        raise MaskNotAcceptedError(
-            f"{type(metric).__name__} cannot look at some of the examples alone\n"
-            "  its get_state takes no argument mask\n"
-            "add mask=None to get_state and hand it on, for example to "
-            "AverageState.from_values"
-        )
-    return jax.vmap(lambda row: get_state(combine_masks(row, mask)))(masks)
+def _shapes(tree: Any) -> str:
+    return ", ".join(str(list(np.shape(leaf))) for leaf in jax.tree.leaves(tree))

@@ -15,7 +15,10 @@ def plain_result(value: Any) -> Any:
     Mappings, tuples and lists are walked; anything else is left alone, also what jit
     has not computed yet.
     """
-    if isinstance(value, float | str | None):
+    if isinstance(value, float):
+        # Those of numpy are of a subclass.
+        return float(value)
+    if isinstance(value, str | None):
         return value
     if isinstance(value, Mapping):
         return {name: plain_result(part) for name, part in value.items()}

@@ -23,6 +23,8 @@ Tokenize: TypeAlias = Callable[[str], Any]
 class TextMetric(Metric):
     """Compares predicted texts with references, on the host."""
 
+    mask_weighs = False
+
     preds: kontext.Key = kontext.REQUIRED
     targets: kontext.Key = kontext.REQUIRED
     mask: kontext.Key | None = None

@@ -296,6 +296,7 @@ class MaxError(_Regression):
 
 class _OfPairs(_Regression):
     State = PairsState
+    mask_weighs = False
 
     def _state(self, preds: jax.Array, targets: jax.Array, mask: Any | None) -> Any:
         keep = jnp.ones(preds.shape, bool)

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 import kontext
-from kmetrics._metric import Inner, Metric
 from kmetrics._options import Count, Flag, Text, Whole
 from kmetrics._register import state
-from kmetrics._replicated import (
-    ReplicatedState,
-    empty_replicas,
-    example_ids,
-    replicated,
-)
+from kmetrics._replicated import Replicated, ReplicatedState
 
 __all__ = ["Grouped"]
 
@@ -32,7 +26,7 @@ class GroupedState(ReplicatedState):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Grouped(Metric):
+class Grouped(Replicated):
     """`metric` for each group of examples; computes a dict of group to value.
 
     An example belongs to the group whose number is its id. A group that occurs in no
@@ -49,7 +43,9 @@ class Grouped(Metric):
       ValueError: two groups have one name.
     """
 
-    metric: Inner
+    State = GroupedState
+    numbers_key = "by"
+
     by: kontext.Key = kontext.REQUIRED
     groups: Count | tuple[Text | Whole, ...] = ()
     other: Text | None = "other"
@@ -82,60 +78,13 @@ class Grouped(Metric):
             return self.names
         return tuple(f"{name}/{part}" for name in self.names for part in inner)
 
-    def __kontext_keys__(self) -> dict[str, Any]:
-        return {**kontext.forward_keys(self.metric), "by": self.by}
+    @property
+    def _num_states(self) -> int:
+        return len(self.names)
 
-    def keypaths(self) -> tuple[str, ...]:
-        """The paths that the metric reads, and that of the ids."""
-        return tuple(dict.fromkeys([*self.metric.keypaths(), str(self.by)]))
-
-    def empty(self) -> Any:
-        """The state of no data."""
-        states = empty_replicas(self.metric, len(self.names))
-        return GroupedState(states=states).with_parent(self)
-
-    def get_state(self, *, by: Any, mask: Any | None = None, **inputs: Any) -> Any:
-        """The state of one batch.
-
-        Args:
-          by: integers `[b]` or `[b, 1]`.
-          mask: which examples count, as for the metric.
-          **inputs: the inputs of the metric.
-
-        Raises:
-          ValueError: `by` is not one integer per example.
-        """
-        states = replicated(
-            self.metric,
-            lambda keep: self.metric.get_state(mask=keep, **inputs),
-            self._masks(by),
-            mask,
-        )
-        return GroupedState(states=states)
-
-    def get_state_from_context(
-        self,
-        context: Any,
-        *,
-        mask: Any | None = None,
-        example_roots: Collection[str] | None = None,
-    ) -> Any:
-        """The state of one batch.
-
-        Args, errors: as for `Metric.get_state_from_context`.
-        """
-        by = kontext.resolve_from_keypaths(context, {"by": self.by})["by"]
-        states = replicated(
-            self.metric,
-            lambda keep: self.metric.get_state_from_context(context, mask=keep),
-            self._masks(by),
-            mask if self.reads_from(example_roots) else None,
-        )
-        return GroupedState(states=states).with_parent(self)
-
-    def _masks(self, by: Any) -> Any:
+    def _masks(self, numbers: jax.Array) -> jax.Array:
         """Which examples belong where, bool `[len(names), b]`."""
-        by = example_ids("Grouped: by", by)
+        by = numbers
         count = len(self._group_names)
         rows = [by[None] == jnp.arange(count)[:, None]]
         if self.other is not None:

@@ -20,12 +20,7 @@ from kmetrics._metric import Inner, Metric
 from kmetrics._moments import MomentsState
 from kmetrics._options import Count, Share, Whole
 from kmetrics._register import state
-from kmetrics._replicated import (
-    ReplicatedState,
-    empty_replicas,
-    example_ids,
-    replicated,
-)
+from kmetrics._replicated import Replicated, ReplicatedState
 from kmetrics._state import State
 from kmetrics._student import t_quantile
 
@@ -74,7 +69,7 @@ def _value_or_nan(state: Any) -> float:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Bootstrap(Metric):
+class Bootstrap(Replicated):
     """`metric` with an interval from resampled examples.
 
     Computes `value`, `lo`, `hi` and `sd`. How often an example counts in a replicate is
@@ -83,17 +78,20 @@ class Bootstrap(Metric):
 
     Attributes:
       metric: the metric, or loss, whose value is one number; its `get_state` takes a
-        `mask`.
+        `mask` whose numbers weigh.
       ids: path of integers `[b]` or `[b, 1]` that name the examples.
       n: the number of replicates.
       seed: of the resampling.
       ci: the share of the replicates inside of the interval, in (0, 1).
 
     Raises:
-      ValueError: `n` or `ci` is out of range.
+      TypeError: the mask of `metric` does not weigh.
+      ValueError: an option is out of range.
     """
 
-    metric: Inner
+    State = BootstrapState
+    numbers_key = "ids"
+
     ids: kontext.Key = kontext.REQUIRED
     n: Count = 200
     seed: Whole = 0
@@ -101,13 +99,16 @@ class Bootstrap(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not self.metric.mask_weighs:
+            raise TypeError(
+                f"Bootstrap cannot resample {type(self.metric).__name__}\n"
+                "  what is drawn twice has to count twice, but its mask only selects\n"
+                "use a metric whose mask weighs, such as a mean"
+            )
         if getattr(self.metric, "on_empty", "nan") != "nan":
             # So that replicates without any example are told apart.
             quiet = self.metric.replace(on_empty="nan")
             object.__setattr__(self, "metric", quiet)
-
-    def __kontext_keys__(self) -> dict[str, Any]:
-        return {**kontext.forward_keys(self.metric), "ids": self.ids}
 
     def metric_names(self) -> tuple[str, ...]:
         """`value`, `lo`, `hi` and `sd`."""
@@ -117,55 +118,14 @@ class Bootstrap(Metric):
         """The paths that the metric reads, and that of the ids."""
         return tuple(dict.fromkeys([*self.metric.keypaths(), str(self.ids)]))
 
-    def empty(self) -> Any:
-        """The state of no data."""
-        states = empty_replicas(self.metric, self.n + 1)
-        return BootstrapState(states=states).with_parent(self)
+    @property
+    def _num_states(self) -> int:
+        return self.n + 1
 
-    def get_state(self, *, ids: Any, mask: Any | None = None, **inputs: Any) -> Any:
-        """The state of one batch.
-
-        Args:
-          ids: integers `[b]` or `[b, 1]`.
-          mask: which examples count, as for the metric.
-          **inputs: the inputs of the metric.
-
-        Raises:
-          ValueError: `ids` are not one integer per example.
-        """
-        states = replicated(
-            self.metric,
-            lambda times: self.metric.get_state(mask=times, **inputs),
-            self._times(ids),
-            mask,
-        )
-        return BootstrapState(states=states)
-
-    def get_state_from_context(
-        self,
-        context: Any,
-        *,
-        mask: Any | None = None,
-        example_roots: Collection[str] | None = None,
-    ) -> Any:
-        """The state of one batch.
-
-        Args, errors: as for `Metric.get_state_from_context`.
-        """
-        ids = kontext.resolve_from_keypaths(context, {"ids": self.ids})["ids"]
-        states = replicated(
-            self.metric,
-            lambda times: self.metric.get_state_from_context(context, mask=times),
-            self._times(ids),
-            mask if self.reads_from(example_roots) else None,
-        )
-        return BootstrapState(states=states).with_parent(self)
-
-    def _times(self, ids: Any) -> jax.Array:
+    def _masks(self, numbers: jax.Array) -> jax.Array:
         """How often each example counts, float32 `[n + 1, b]`; row 0: once."""
-        ids = example_ids("Bootstrap: ids", ids)
-        times = poisson_weights(self.seed, ids, self.n)
-        return jnp.concatenate([jnp.ones((1, *ids.shape), jnp.float32), times])
+        times = poisson_weights(self.seed, numbers, self.n)
+        return jnp.concatenate([jnp.ones((1, *numbers.shape), jnp.float32), times])
 
 
 @functools.partial(jax.jit, static_argnames=("seed", "n"), inline=True)
