@@ -145,6 +145,8 @@ def test_wrong_options_and_metrics_are_refused():
     with pytest.raises(kmetrics.HostOnlyError) as error:
         jax.jit(MaxOverTime(metric=kmetrics.Std()).get_state)(values=jnp.ones(2))
     assert "needs the value of each batch" in error.value.__notes__[0]
+    with pytest.raises(TypeError, match="are numbers\n  ShowTexts computes: Text\n"):
+        MinOverTime(metric=kmetrics.summaries.ShowTexts())(texts=["a"])
 
 
 def test_every_under_jit_refuses_states_that_collect_on_the_host():

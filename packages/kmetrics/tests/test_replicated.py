@@ -288,3 +288,22 @@ def test_a_bootstrap_of_several_results_is_refused():
     )
     with pytest.raises(TypeError, match="one number\n  Quantiles computes 3 results"):
         state.compute()
+
+
+@kmetrics.state
+class ToldState(kmetrics.AverageState):
+    def compute(self):
+        return f"about {super().compute():.0f}"
+
+
+class Told(Mean):
+    def get_state(self, values, mask=None):
+        return ToldState.from_values(values, mask)
+
+
+def test_a_bootstrap_of_what_is_no_number_is_refused():
+    state = Bootstrap(metric=Told(), n=2).get_state(
+        values=np.ones(4, np.float32), ids=np.arange(4)
+    )
+    with pytest.raises(TypeError, match="one number\n  Told computes a str"):
+        state.compute()

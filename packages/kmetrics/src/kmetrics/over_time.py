@@ -326,9 +326,17 @@ class _Extreme(_Around):
                 "call get_state outside of the jitted function"
             )
             raise
-        values = jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), value)
         kind: Any = self.State
-        return kind(value=values)
+        return kind(value=jax.tree.map(self._number, value))
+
+    def _number(self, x: Any) -> jax.Array:
+        if not isinstance(x, int | float | np.generic | np.ndarray | jax.Array):
+            raise TypeError(
+                f"{type(self).__name__} needs a metric whose results are numbers\n"
+                f"  {type(self.metric).__name__} computes: {type(x).__name__}\n"
+                "use Last for the value of the latest batch"
+            )
+        return jnp.asarray(x, jnp.float32)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -57,9 +57,11 @@ def _value_or_nan(state: Any) -> float:
     if isinstance(state, LossState) and state.count.numpy() == 0:
         return math.nan
     value = state.compute()
-    if isinstance(value, Mapping) or np.ndim(value):
+    is_number = isinstance(value, int | float | np.generic | np.ndarray | jax.Array)
+    if not is_number or np.ndim(value):
         name = type(state if state.parent is None else state.parent).__name__
-        what = f"{len(value)} results" if isinstance(value, Mapping) else "an array"
+        what = "an array" if is_number else f"a {type(value).__name__}"
+        what = f"{len(value)} results" if isinstance(value, Mapping) else what
         raise TypeError(
             "Bootstrap needs a metric whose value is one number\n"
             f"  {name} computes {what}\n"
