@@ -169,6 +169,13 @@ def test_what_cannot_be_compared_is_refused_and_leaves_the_state_alone():
         Bleu().get_state(preds="a", targets=["a"])
     with pytest.raises(ValueError, match="2 preds, 1 targets, a mask of 2"):
         Bleu().get_state(preds=["a", "b"], targets=["a"], mask=[1, 1])
+    for no_list in ({"a"}, {"a": 1}, 3):
+        with pytest.raises(TypeError, match="Wer: targets must be a list of texts"):
+            Wer()(preds=["a"], targets=no_list)
+    with pytest.raises(TypeError, match=r"targets\[1\] is not a text\n  got None"):
+        Wer()(preds=["a", "b"], targets=["a", None])
+    with pytest.raises(ValueError, match="2 preds, 2 targets, a mask of 1"):
+        Wer()(preds=["a", "b"], targets=["a", "b"], mask=True)
     with pytest.raises(ValueError, match="example 0 has no reference"):
         Bleu().get_state(preds=["a"], targets=[[]])
     with pytest.raises(ValueError, match="max_order"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -35,14 +35,14 @@ def kept_texts(
             "call get_state outside of the jitted function"
         )
     for what, texts in (("preds", preds), ("targets", targets)):
-        if isinstance(texts, str | bytes) or not hasattr(texts, "__len__"):
+        if isinstance(texts, str | bytes | Mapping | Set) or not _is_many(texts):
             raise TypeError(
                 f"{name}: {what} must be a list of texts, one per example\n"
                 f"  got {texts!r:.60}"
             )
     keep = [True] * len(preds)
     if mask is not None:
-        keep = [bool(np.any(row)) for row in np.asarray(mask)]
+        keep = [bool(np.any(row)) for row in np.atleast_1d(mask)]
     if not len(preds) == len(targets) == len(keep):
         raise ValueError(
             f"{name}: not as many preds as targets\n"
@@ -51,13 +51,17 @@ def kept_texts(
         )
     for i in np.flatnonzero(keep):
         references = targets[i]
-        if isinstance(references, str | bytes):
+        if isinstance(references, str | bytes) or not _is_many(references):
             references = (references,)
         if not len(references):
             raise ValueError(f"{name}: example {i} has no reference")
         texts = [_as_text(name, "preds", i, preds[i])]
         texts += [_as_text(name, "targets", i, text) for text in references]
         yield texts[0], tuple(texts[1:])
+
+
+def _is_many(texts: Any) -> bool:
+    return hasattr(texts, "__len__") and hasattr(texts, "__iter__")
 
 
 def _as_text(name: str, what: str, index: Any, value: Any) -> str:
