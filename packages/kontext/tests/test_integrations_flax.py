@@ -66,6 +66,24 @@ def test_linen_path_without_dot_begins_at_the_outermost_module():
     assert read("mine[-1]") == 0
 
 
+def test_linen_a_path_that_is_a_value_begins_at_the_outermost_module():
+    assert read(kontext.Path("enc", "h", -1)) == read("enc.h[-1]")
+    with pytest.raises(PathTypeError, match="not a path: int 5"):
+        read(5)
+
+
+def test_linen_a_value_is_sown_under_a_text():
+    class Numbered(nn.Module):
+        interms = interms_property()
+
+        @nn.compact
+        def __call__(self, x):
+            self.interms[3] = x
+
+    with pytest.raises(PathTypeError, match="under a text\n  got int 3"):
+        captured(Numbered())
+
+
 def test_linen_dots_lead_from_the_module_up():
     assert read("..enc.h[-1]") == 2
     assert read("..mine[0]") == 0

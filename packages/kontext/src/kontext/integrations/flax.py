@@ -12,7 +12,7 @@ from typing import Any
 
 from kontext._access import get_by_path
 from kontext._errors import Explanation, PathError, PathLookupError, PathTypeError
-from kontext._path import Path
+from kontext._path import Path, PathLike, as_path
 
 __all__ = ["Interms", "interms_property"]
 
@@ -67,7 +67,7 @@ class Interms(abc.ABC):
         """
 
     @abc.abstractmethod
-    def get_by_path(self, path: str) -> Any:
+    def get_by_path(self, path: PathLike) -> Any:
         """The value at a path: `.h[-1]` is what this module sowed last as `h`.
 
         Args:
@@ -78,6 +78,7 @@ class Interms(abc.ABC):
         Raises:
           PathLookupError: If there is no such value, or if nothing is captured.
           PathError: If the path leads above the outermost module.
+          PathTypeError: If it is no path.
         """
 
 
@@ -86,12 +87,12 @@ class _LinenInterms(Interms):
 
     def __setitem__(self, name: str, value: Any) -> None:
         self._scope()
-        self._module.sow(_COLLECTION, name, value)
+        self._module.sow(_COLLECTION, _checked_name(name), value)
 
     def __getitem__(self, name: str) -> Any:
         return get_by_path(_captured(self._scope(), name), (name, -1))
 
-    def get_by_path(self, path: str) -> Any:
+    def get_by_path(self, path: PathLike) -> Any:
         dots, below = _split(path)
         scope = self._scope()
         if not dots:
@@ -118,11 +119,11 @@ class _LinenInterms(Interms):
         return scope
 
 
-def _captured(scope: Any, path: str) -> Any:
+def _captured(scope: Any, path: PathLike) -> Any:
     """The intermediate values below a scope of linen."""
     found = scope.variables().get(_COLLECTION)
     if found is None and not scope.is_mutable_collection(_COLLECTION):
-        raise _not_captured(path, f"apply(..., mutable=[{_COLLECTION!r}])")
+        raise _not_captured(str(path), f"apply(..., mutable=[{_COLLECTION!r}])")
     return found or {}
 
 
@@ -130,12 +131,12 @@ class _NnxInterms(Interms):
     """Asks `sow` itself, the one public way to what a capture holds so far."""
 
     def __setitem__(self, name: str, value: Any) -> None:
-        self._module.sow(_intermediate(), name, value)
+        self._module.sow(_intermediate(), _checked_name(name), value)
 
     def __getitem__(self, name: str) -> Any:
         return get_by_path({name: _sown(self._module, name)}, (name, -1))
 
-    def get_by_path(self, path: str) -> Any:
+    def get_by_path(self, path: PathLike) -> Any:
         dots, below = _split(path)
         if dots != 1:
             raise PathError(
@@ -187,7 +188,19 @@ def _intermediate() -> Any:
     return sys.modules["flax.nnx"].Intermediate
 
 
-def _split(path: str) -> tuple[int, Path]:
+def _checked_name(name: Any) -> str:
+    if not isinstance(name, str):
+        raise PathTypeError(
+            "an intermediate value is sown under a text\n"
+            f"  got {type(name).__name__} {name!r:.60}"
+        )
+    return name
+
+
+def _split(path: Any) -> tuple[int, Path]:
+    """The number of leading dots, and the path behind them."""
+    if not isinstance(path, str):
+        return 0, Path(*as_path(path))
     dots = len(path) - len(path.lstrip("."))
     return dots, Path.parse(path[dots:])
 
