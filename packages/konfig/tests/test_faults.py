@@ -145,6 +145,6 @@ def test_what_a_reference_raises_in_resolve_names_it_and_its_line():
     assert head == "konfig: while resolving cfg.b[0]"
     assert reads == "  reads:   1 / cfg.ref.a"
     assert "test_faults.py:" in created
-    cfg.b = cfg.ref.c
+    cfg.b = ["x", cfg.ref.c]
     found = message(lambda: konfig.resolve(cfg))
-    assert (found.path, "test_faults.py:" in found.origin) == ("cfg.b", True)
+    assert (found.path, "test_faults.py:" in found.origin) == ("cfg.b[1]", True)

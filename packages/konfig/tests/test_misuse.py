@@ -1,9 +1,11 @@
 """What a user tries that cannot work: each says what to write in place of it."""
 
+import copy
 import datetime
 import fractions
 import math
 import pathlib
+import pickle
 import types
 
 import pytest
@@ -212,3 +214,12 @@ def test_integer_keys_of_raw_calls_are_positions():
     assert konfig.resolve(raw, trusted=True).f == fractions.Fraction(1, 3)
     assert konfig.from_json(raw).f[1] == 3
     assert konfig.from_json({"a": {0: 1}}).a == {0: 1}
+
+
+def test_a_constant_is_a_name_and_has_no_attributes():
+    cfg = ConfigDict(dtype=konfig.Const("numpy:float32"))
+    text = refused(lambda: cfg.dtype.itemsize)
+    assert text.startswith("numpy:float32 is a name until konfig.resolve imports it")
+    assert not hasattr(cfg.dtype, "itemsize")
+    assert copy.copy(cfg.dtype) is cfg.dtype
+    assert pickle.loads(pickle.dumps(cfg.dtype)) == cfg.dtype

@@ -63,6 +63,15 @@ class Const:
     def __const__(self) -> str:
         return self._konfig_qualname
 
+    def __getattr__(self, name: str) -> Any:
+        if name[:1] == "_":
+            raise AttributeError(f"a constant has no attribute {name!r}")
+        raise ConfigAttributeError(
+            f"{self._konfig_qualname} is a name until konfig.resolve imports it, so "
+            f"it has no attribute {name!r}",
+            hint="name the attribute itself: konfig.Const('module:Name.attribute')",
+        )
+
     def __setattr__(self, name: str, value: Any) -> None:
         raise ConfigAttributeError(
             f"a constant cannot be changed: {self!r}",

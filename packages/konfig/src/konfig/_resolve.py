@@ -158,8 +158,7 @@ class _Resolver:
             if isinstance(error, RecursionError) and not told:
                 raise unending(self._root) from None
             keys = [path_key(*step) for step in reversed(self._way_out)]
-            field = self._way_out[0] if self._way_out else None
-            explain(error, format_path(keys, "cfg"), self._culprit, field)
+            explain(error, format_path(keys, "cfg"), self._culprit, self._way_out)
             raise
         finally:
             self._error = None  # it holds this frame

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
@@ -16,35 +17,42 @@ def explain(
     error: BaseException,
     path: str,
     node: Node | None,
-    field: tuple[Any, Any] | None = None,
+    way_out: Sequence[tuple[Any, Any]] = (),
 ) -> None:
     """Adds to an error where in the config it happened, once per resolve.
 
     Args:
       error: What was raised.
       path: Where it was raised.
-      node: The call that raised it, or None.
-      field: The container and the key of what raised it otherwise: a reference.
+      node: The call that raised it; None when something else did: a reference.
+      way_out: The containers and keys that it passed, the innermost first.
     """
-    created = where(node) if node is not None else None
-    if node is None and field is not None and isinstance(field[0], Node):
-        created = where(*field)
+    created = _created(node, way_out)
     if isinstance(error, KonfigError):
         error.path = path if error.path is None else error.path
         error.origin = created if error.origin is None else error.origin
         return
     error.add_note(f"konfig: while resolving {path}")
-    if node is None:
-        stored = dict(stored_items(field[0])).get(field[1]) if field else None
+    if node is not None:
+        error.add_note(f"  target:  {target_of(node)}")
+        error.add_note(f"  call:    {short(node, 200)}")
+    elif way_out:
+        container, key = way_out[0]
+        stored = dict(stored_items(container)).get(key)
         if isinstance(stored, Lazy):
             error.add_note(f"  reads:   {short(stored, 200)}")
-        if created:
-            error.add_note(f"  created: {created}")
-        return
-    error.add_note(f"  target:  {target_of(node)}")
-    error.add_note(f"  call:    {short(node, 200)}")
     if created:
-        error.add_note(f"  created: {created}{_later(node)}")
+        later = "" if node is None else _later(node)
+        error.add_note(f"  created: {created}{later}")
+
+
+def _created(node: Node | None, way_out: Sequence[tuple[Any, Any]]) -> str | None:
+    """Where the call was written, or else the nearest field."""
+    if node is not None:
+        return where(node)
+    fields = (step for step in way_out if isinstance(step[0], Node))
+    field = next(fields, None)
+    return where(*field) if field else None
 
 
 def _later(node: Node) -> str:
