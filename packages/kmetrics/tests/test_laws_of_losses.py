@@ -9,7 +9,7 @@ RNG = np.random.default_rng(0)
 
 
 def batches(**shapes):
-    """Three batches of unequal sizes."""
+    """Three batches; a mask makes parts of unequal sizes of them."""
     return [
         {
             name: RNG.integers(0, 3, (n, *shape))
@@ -17,7 +17,7 @@ def batches(**shapes):
             else RNG.normal(size=(n, *shape)).astype(np.float32)
             for name, shape in shapes.items()
         }
-        for n in (2, 1, 2)
+        for n in (2, 2, 2)
     ]
 
 

@@ -13,7 +13,7 @@ RNG = np.random.default_rng(0)
 
 
 def batches(**shapes):
-    """Three batches of unequal sizes."""
+    """Three batches; a mask makes parts of unequal sizes of them."""
     return [
         {
             name: RNG.integers(0, 3, (n, *shape))
@@ -21,7 +21,7 @@ def batches(**shapes):
             else RNG.normal(size=(n, *shape)).astype(np.float32)
             for name, shape in shapes.items()
         }
-        for n in (2, 1, 2)
+        for n in (2, 2, 2)
     ]
 
 
@@ -281,6 +281,19 @@ def test_looking_at_what_a_mask_drops_breaks_a_law_unless_it_is_not_asked_for():
     with pytest.raises(kmetrics.LawError, match="rows that the mask drops"):
         check_laws(LooksAtPadding(), data)
     check_laws(LooksAtPadding(), data, padding=False)
+
+
+class CountsBatches(kmetrics.Mean):
+    def get_state(self, values, mask=None):
+        mean = kmetrics.AverageState.from_values(values, mask)
+        some = mean.count.hi > 0
+        value = jnp.where(some, mean.total.hi / mean.count.hi, 0.0)
+        return kmetrics.AverageState(total=value, count=some.astype(jnp.float32))
+
+
+def test_parts_of_unequal_sizes_are_part_of_the_laws_for_batches_of_one_size():
+    with pytest.raises(kmetrics.LawError, match="a batch and the rest, padded"):
+        check_laws(CountsBatches(), batches(values=()))
 
 
 def test_a_batch_without_examples_is_part_of_the_laws():

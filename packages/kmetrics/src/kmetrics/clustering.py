@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from typing import Any, Literal
 
@@ -88,16 +89,24 @@ class _Contingency(Metric):
         if not self.per_example:
             counts = count_bins(cell, size, mask)
             return ContingencyState(counts=Pair(*(x.reshape(shape) for x in counts)))
+        return AverageState.from_values(*self._of_examples(cell, mask))
+
+    # One compiled call when used outside jit, and plain operations inside.
+    @functools.partial(jax.jit, static_argnums=0, inline=True)
+    def _of_examples(self, cell: jax.Array, mask: Any) -> tuple[jax.Array, jax.Array]:
+        """One value, and one weight, per example."""
+        shape = (self.num_clusters, self.num_classes)
         weights = jnp.ones(cell.shape, bool) if mask is None else mask
         weights = jnp.broadcast_to(align_left(weights, cell.shape), cell.shape)
         cell, weights = (
             x.reshape(len(cell), math.prod(x.shape[1:])) for x in (cell, weights)
         )
+        size = math.prod(shape)
         counts = jax.vmap(lambda at, keep: count_bins(at, size, keep).hi)
         tables = counts(cell, weights != 0).reshape(-1, *shape)
         known = jnp.where(cell >= 0, to_float32(weights), 0.0)
         values = jax.vmap(self.from_counts)(tables)
-        return AverageState.from_values(values, known.max(axis=1, initial=0.0))
+        return values, known.max(axis=1, initial=0.0)
 
     def from_counts(self, counts: Any) -> Any:
         """The value of a table `[clusters, classes]`, of numpy or traced."""

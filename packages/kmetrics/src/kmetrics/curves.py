@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from typing import Any, Literal
 
@@ -215,23 +216,28 @@ class RocAuc(_Curve):
             )
         if self.method == "exact":
             return ScoresState(scores=scores, targets=targets, weights=weights)
+        yes, no = self._counts(scores, targets, weights)
+        return BinnedState(yes=yes, no=no, bins=self.bins)
+
+    # One compiled call when used outside jit, and plain operations inside.
+    @functools.partial(jax.jit, static_argnums=0, inline=True)
+    def _counts(
+        self, scores: jax.Array, targets: jax.Array, weights: jax.Array
+    ) -> list[Pair]:
+        """How many of each answer lie in each bin, `[n, bins]`."""
         low, high = self.score_range
         place = jnp.floor((scores - low) / (high - low) * self.bins).astype(jnp.int32)
         place = jnp.clip(place, 0, self.bins - 1)
         # As with all scores: one that is NaN leaves no ranking.
         counts = (weights != 0)[:, None]
         known = jnp.where(jnp.any(jnp.isnan(scores) & counts, axis=0), jnp.nan, 0.0)
-        yes, no = (
+        both = [
             jax.vmap(lambda at, is_in: count_bins(at, self.bins, weights * is_in))(
                 place.T, side.T
             )
             for side in (targets, ~targets)
-        )
-        return BinnedState(
-            yes=Pair(yes.hi + known[:, None], yes.lo),
-            no=Pair(no.hi + known[:, None], no.lo),
-            bins=self.bins,
-        )
+        ]
+        return [Pair(side.hi + known[:, None], side.lo) for side in both]
 
     def from_scores(
         self, scores: np.ndarray, targets: np.ndarray, weights: np.ndarray

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import jax
@@ -82,8 +83,14 @@ class LabelRankingAveragePrecision(Metric):
             weights = example_weights(mask, batch)
             scores = fill_masked(scores, weights, 0.0)
         flat = (scores.reshape(-1, n), is_label.reshape(-1, n))
-        values = jax.vmap(_label_ranking)(*flat).reshape(batch)
+        values = _label_rankings(*flat).reshape(batch)
         return AverageState.from_values(values, weights)
+
+
+# One compiled call when used outside jit, and plain operations inside.
+@functools.partial(jax.jit, inline=True)
+def _label_rankings(scores: jax.Array, is_label: jax.Array) -> jax.Array:
+    return jax.vmap(_label_ranking)(scores, is_label)
 
 
 def _label_ranking(scores: jax.Array, is_label: jax.Array) -> jax.Array:

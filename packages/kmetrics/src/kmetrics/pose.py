@@ -8,6 +8,7 @@ and the orientation of the world do not matter, nor, for angles, its scale.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import jax
@@ -55,7 +56,13 @@ class _Pose(Metric):
                 f"{type(self).__name__}: a scene needs two cameras or more\n"
                 f"  got poses {list(sides[0].shape)}, expected [*b, n, 4, 4]"
             )
-        one, other = np.triu_indices(count, k=1)
+        return AverageState.from_values(*self._pairs(sides, mask))
+
+    # One compiled call when used outside jit, and plain operations inside.
+    @functools.partial(jax.jit, static_argnums=0, inline=True)
+    def _pairs(self, sides: list[jax.Array], mask: Any) -> tuple[jax.Array, jax.Array]:
+        """One value, and one weight, per pair of cameras."""
+        one, other = np.triu_indices(sides[0].shape[-3], k=1)
         weights = example_weights(mask, sides[0].shape[:-2])
         if mask is not None:
             sides = [fill_masked(x, weights, 0.0) for x in sides]
@@ -63,7 +70,7 @@ class _Pose(Metric):
         values, is_defined = self._values(*pairs)
         # So that the weight of a scene is that of its pairs.
         both = jnp.sqrt(to_float32(weights[..., one]) * weights[..., other])
-        return AverageState.from_values(values, jnp.where(is_defined, both, 0.0))
+        return values, jnp.where(is_defined, both, 0.0)
 
     def _values(self, preds: Any, targets: Any) -> tuple[jax.Array, jax.Array]:
         """One value per pair, and whether there is one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import jax
@@ -152,17 +153,23 @@ class Lovasz(_Region):
         if keep is not None:
             # Last in the order, where the hinge makes nothing of them.
             errors = jnp.where(keep, errors, -1.0)
-        errors, true = _flat(errors), _flat(true)
-        order = jnp.argsort(-errors, axis=-1)
-        errors = jnp.take_along_axis(errors, order, axis=-1)
-        true = jnp.take_along_axis(true, order, axis=-1)
-        found = jnp.sum(true, axis=-1, keepdims=True)
-        missed, wrong = jnp.cumsum(true, axis=-1), jnp.cumsum(~true, axis=-1)
-        # 1 - IoU if the first 1, 2, ... pixels are the wrong ones.
-        jaccard = 1 - (found - missed) / jnp.maximum(found + wrong, 1)
-        steps = jnp.diff(jaccard, axis=-1, prepend=jnp.zeros_like(jaccard[..., :1]))
-        values = jnp.sum(jax.nn.relu(errors) * steps, axis=-1)
+        values = _lovasz_hinge(_flat(errors), _flat(true))
         return jnp.where(is_known, values[..., None, None, :], jnp.nan)
+
+
+# One compiled call when used outside jit, and plain operations inside.
+@functools.partial(jax.jit, inline=True)
+def _lovasz_hinge(errors: jax.Array, true: jax.Array) -> jax.Array:
+    """`[*b]`, of the errors and the answers of pixels `[*b, n]`."""
+    order = jnp.argsort(-errors, axis=-1)
+    errors = jnp.take_along_axis(errors, order, axis=-1)
+    true = jnp.take_along_axis(true, order, axis=-1)
+    found = jnp.sum(true, axis=-1, keepdims=True)
+    missed, wrong = jnp.cumsum(true, axis=-1), jnp.cumsum(~true, axis=-1)
+    # 1 - IoU if the first 1, 2, ... pixels are the wrong ones.
+    jaccard = 1 - (found - missed) / jnp.maximum(found + wrong, 1)
+    steps = jnp.diff(jaccard, axis=-1, prepend=jnp.zeros_like(jaccard[..., :1]))
+    return jnp.sum(jax.nn.relu(errors) * steps, axis=-1)
 
 
 def _over_pixels(x: jax.Array) -> jax.Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from typing import Any
 
 import jax
@@ -101,6 +102,8 @@ def _check_order(in_order: jax.Array) -> None:
         )
 
 
+# One compiled call when used outside jit, and plain operations inside.
+@functools.partial(jax.jit, static_argnames="blank", inline=True)
 def _log_probability(
     log_probs: jax.Array,
     labels: jax.Array,
