@@ -64,9 +64,8 @@ def test_log_cosh_keeps_its_digits_near_and_far(d):
 
 def test_the_gradient_of_log_cosh_is_tanh():
     d = jnp.array([-100.0, -1.9, 0.0, 1e-3, 2.1, 50.0])
-    grad = jax.grad(
-        lambda p: losses.LogCosh().get_values(preds=p, targets=jnp.zeros(6)).sum()
-    )(d)
+    value = losses.LogCosh().get_values
+    grad = jax.jit(jax.grad(lambda p: value(preds=p, targets=jnp.zeros(6)).sum()))(d)
     np.testing.assert_allclose(grad, np.tanh(d.astype(float)), rtol=1e-5)
 
 

@@ -171,14 +171,18 @@ def test_an_interval_of_a_share_is_refused_for_what_is_none():
 
 
 def twice_and_once(metric, mask, **inputs):
-    """The value on both examples, the first of weight 2, and on it written twice."""
+    """The value on both examples, the first of weight 2, and on it written twice.
+
+    Both have three rows, of which one weighs 0 or none, so that they share programs.
+    """
     rows = np.array([0, 0, 1])
     again = {name: np.asarray(x)[rows] for name, x in inputs.items()}
-    weights = np.float32([2, 1])
-    if mask is None:
-        return metric(**inputs, mask=weights), metric(**again)
-    weighed = mask * weights.reshape(-1, *[1] * (mask.ndim - 1))
-    return metric(**inputs, mask=weighed), metric(**again, mask=mask[rows])
+    mask = np.ones(2) if mask is None else mask
+    twice, once = (
+        np.float32(mask[rows]) * np.float32(weights).reshape(-1, *[1] * (mask.ndim - 1))
+        for weights in ([2, 0, 1], [1, 1, 1])
+    )
+    return metric(**again, mask=twice), metric(**again, mask=once)
 
 
 def test_an_example_of_weight_2_counts_as_two():
