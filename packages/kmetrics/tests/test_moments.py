@@ -38,6 +38,18 @@ def test_weights_count_how_often_a_value_occurs():
     assert weighted.compute() == pytest.approx(np.std([1, 1, 1, 5]), rel=1e-6)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e7])
+def test_weights_of_many_digits_keep_those_of_the_values(offset):
+    rng = np.random.default_rng(0)
+    x = np.float32(rng.normal(size=1000) + offset)
+    weights = np.float32(rng.uniform(0.1, 2, 1000))
+    state = MomentsState.from_values(x, weights=weights)
+    mean = np.average(x.astype(float), weights=weights.astype(float))
+    spread = np.average((x - mean) ** 2, weights=weights.astype(float)) ** 0.5
+    assert state.mean.numpy() == pytest.approx(mean, rel=1e-11)
+    assert state.compute() == pytest.approx(spread, rel=1e-7)
+
+
 def test_masked_garbage_is_ignored():
     state = MomentsState.from_values(
         jnp.array([1.0, np.nan, 3.0]), jnp.array([1, 0, 1])

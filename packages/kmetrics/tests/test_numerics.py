@@ -13,6 +13,7 @@ from kmetrics._numerics import (
     divide_pairs,
     multiply_pairs,
     scale_pair,
+    sum_products_to_pair,
     sum_to_pair,
     to_pair,
 )
@@ -77,6 +78,34 @@ def test_the_sum_of_an_array_agrees_with_fsum(size, compiled):
     exact = math.fsum(x.astype(float))
     magnitude = math.fsum(np.abs(x).astype(float))
     assert float(total.numpy()) == pytest.approx(exact, abs=PAIR_RTOL * magnitude)
+
+
+@pytest.mark.parametrize("offset", [0, 1e6, -1e30])
+def test_a_sum_of_products_keeps_what_the_products_round_off(offset):
+    rng = np.random.default_rng(0)
+    x = np.float32(rng.normal(size=257) + offset)
+    y = np.float32(rng.uniform(0.1, 2, 257))
+    products = [float(a) * float(b) for a, b in zip(x, y, strict=True)]
+    got = float(sum_products_to_pair(x, y).numpy())
+    magnitude = math.fsum(map(abs, products))
+    assert got == pytest.approx(math.fsum(products), abs=PAIR_RTOL * magnitude)
+
+
+def test_products_of_integers_are_not_rounded_first():
+    x = np.array([2**31 - 1, 7, 65535], np.int32)
+    assert sum_products_to_pair(x, np.float32([1, 0.5, 2])).numpy() == (
+        2**31 - 1 + 3.5 + 2 * 65535
+    )
+
+
+def test_products_have_the_gradient_infinities_and_nan_of_float32():
+    x, y = jnp.float32([1, 2, 4]), jnp.float32([0.1, 5, -3])
+    by_x, by_y = jax.grad(lambda x, y: sum_products_to_pair(x, y).hi, (0, 1))(x, y)
+    np.testing.assert_array_equal(by_x, y)
+    np.testing.assert_array_equal(by_y, x)
+    for value, expected in ((np.inf, np.inf), (3e38, np.inf), (np.nan, np.nan)):
+        got = sum_products_to_pair(x.at[1].set(value), y)
+        np.testing.assert_equal(float(got.numpy()), expected)
 
 
 def test_numbers_of_very_different_size_add_up_without_loss():

@@ -122,8 +122,11 @@ def test_angles_keep_their_digits_and_are_never_nan():
     assert np.isfinite(beyond).all()
     one = np.float32([[1, 0, 0]] * 4)
     other = np.float32([[1, 1e-6, 0], [0, 2, 0], [-3, 0, 0], [0, 0, 0]])
-    angles = jax.jit(angle_between)(one, other)
-    np.testing.assert_allclose(angles, [1e-6, np.pi / 2, np.pi, np.pi / 2], rtol=1e-5)
+    of = jax.jit(angle_between)
+    for size in (1, 1e25, 1e-25):
+        angles = of(np.float32(size) * one, np.float32(size) * other)
+        expected = [1e-6, np.pi / 2, np.pi, np.pi / 2]
+        np.testing.assert_allclose(angles, expected, rtol=1e-5)
     grad = jax.jit(jax.grad(lambda r: jnp.sum(rotation_angle(r))))(turns)
     assert np.isfinite(grad).all()
 

@@ -80,6 +80,19 @@ def test_ndcg_agrees_with_scikit_learn():
     assert got == pytest.approx(sk.ndcg_score(2**relevance - 1, scores), rel=1e-5)
 
 
+def test_the_exponential_gain_of_a_high_relevance_does_not_overflow():
+    # By hand: beside 2^200 the others are nothing, and first is worth log2(3 + 1) = 2
+    # times as much as third.
+    relevance = np.float32([[0, 200, 0, 100, 150], [3, 0, 0, 0, 2]])
+    scores = np.float32([[1, 3, 1, 4, 5], [9, 1, 1, 1, 3]])
+    metric = Ndcg(gain="exp2")
+    got = [
+        metric(scores=scores, relevance=relevance, mask=np.arange(2) == i)
+        for i in range(2)
+    ]
+    assert got == pytest.approx([0.5, 1.0], rel=1e-6)
+
+
 @pytest.mark.parametrize("metric", ALL)
 def test_masked_items_are_no_items_and_masked_queries_no_queries(metric):
     scores = np.concatenate([SCORES, np.float32([[np.nan, np.inf, 1, 2, 3]])])

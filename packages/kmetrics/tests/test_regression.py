@@ -41,6 +41,15 @@ def test_weights_and_logarithms():
     assert logs == pytest.approx(0.0397301230, rel=1e-5)
 
 
+@pytest.mark.parametrize("scale", [1, 1e6, 1e-6])
+def test_the_correlation_of_numbers_of_different_size(scale):
+    rng = np.random.default_rng(0)
+    targets = np.float32(rng.normal(size=99))
+    preds = np.float32(scale * (targets + rng.normal(size=99) + 5))
+    expected = np.corrcoef(preds.astype(float), targets.astype(float))[0, 1]
+    assert of("Pearson", preds, targets) == pytest.approx(expected, rel=1e-7)
+
+
 @pytest.mark.case("083")
 def test_small_integers_do_not_wrap():
     preds, targets = np.uint8([16]), np.uint8([0])

@@ -223,6 +223,14 @@ def test_the_cosine_of_half_a_right_angle_and_of_nothing():
         CosineSimilarity(eps=0)
 
 
+def test_the_cosine_of_very_long_and_very_short_vectors():
+    a = np.float32([[3e19, 4e19], [3e38, 3e38], [1e-30, 1e-30]])
+    b = np.float32([[3, 4], [1, 1], [-2e-30, -2e-30]])
+    metric = CosineSimilarity(eps=1e-37)
+    got = [metric(preds=a, targets=b, mask=np.arange(3) == i) for i in range(3)]
+    assert got == pytest.approx([1, 1, -1], rel=1e-6)
+
+
 def test_one_dimension_of_vectors():
     values = np.float32([[1, 2], [3, 5]])
     assert SingleDimension(index=1)(values=values) == 3.5

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kmetrics._masks import align_left
-from kmetrics._numerics import Pair, to_float32, to_pair
+from kmetrics._numerics import Pair, add_pairs, power_of_two, to_float32, to_pair
 
 # Of the ends of bins, near the largest float32.
 LARGEST = 3e38
@@ -36,12 +36,52 @@ def count_bins(index: Any, size: int, mask: Any | None = None) -> Pair:
         amount = jnp.ones(index.shape, jnp.int32)
     else:
         mask = jnp.broadcast_to(align_left(mask, index.shape), index.shape)
-        is_bool = mask.dtype == jnp.bool_
-        amount = mask.astype(jnp.int32) if is_bool else to_float32(mask)
+        if mask.dtype != jnp.bool_:
+            return sum_bins(index, size, mask)
+        amount = mask.astype(jnp.int32)
+    return to_pair(_added(index, size, amount))
+
+
+@functools.partial(jax.jit, static_argnames="size", inline=True)
+def sum_bins(index: Any, size: int, values: Any) -> Pair:
+    """The sum of the values in each bin, as a pair `[size]`.
+
+    Added one by one in float32, a million values lose four digits. Here the upper 16
+    bits of each are whole numbers, whose sums are exact, and only what is left below
+    them is added in float32: of a million values the mean is off by less than 1e-7 of
+    the largest magnitude.
+
+    Args:
+      index: integers of any shape; those outside of [0, size) are not counted.
+      size: the number of bins.
+      values: real numbers, same shape; an infinity or NaN is that of its bin alone.
+    """
+    values = to_float32(values).astype(jnp.float32)
+    is_finite = jnp.isfinite(values)
+    rest = jnp.where(is_finite, values, 0.0)
+    unit = power_of_two(jnp.max(jnp.abs(rest), initial=0.0))
+    rest = rest / unit
+    # As many bits as the sum of so many numbers has room for in 32.
+    bits = max(1, min(16, 30 - values.size.bit_length()))
+    total = Pair(jnp.zeros(size, jnp.float32), jnp.zeros(size, jnp.float32))
+    scale = 1.0
+    # Three bits are in front of the point already.
+    for shift in (bits - 3, *[bits] * (math.ceil(16 / bits) - 1)):
+        rest, scale = rest * 2.0**shift, scale / 2.0**shift
+        whole = jnp.round(rest)
+        rest = rest - whole
+        part = to_pair(_added(index, size, whole.astype(jnp.int32)))
+        total = add_pairs(total, Pair(part.hi * scale, part.lo * scale))
+    rest = jnp.where(is_finite, rest * scale, values)
+    total = add_pairs(total, to_pair(_added(index, size, rest)))
+    total, rest = (half * unit for half in total)
+    return Pair(total, jnp.where(jnp.isfinite(total), rest, 0.0))
+
+
+def _added(index: jax.Array, size: int, amount: jax.Array) -> jax.Array:
     # A negative index would count from the end.
     place = jnp.where(index < 0, size, index).ravel()
-    counts = jnp.zeros(size, amount.dtype).at[place].add(amount.ravel(), mode="drop")
-    return to_pair(counts)
+    return jnp.zeros(size, amount.dtype).at[place].add(amount.ravel(), mode="drop")
 
 
 @functools.partial(jax.jit, static_argnames="edges", inline=True)

@@ -17,6 +17,7 @@ from kmetrics._numerics import (
     divide_pairs,
     multiply_pairs,
     negate_pair,
+    sum_products_to_pair,
     to_float32,
     to_pair,
     zero_pair,
@@ -24,13 +25,17 @@ from kmetrics._numerics import (
 from kmetrics._register import state
 from kmetrics._state import State
 
+# Up to so many entries a vector is treated with more care than speed.
+_FEW = 8
+
 
 @state
 class CovarianceState(State):
     """Count, mean and scatter of weighted vectors of `d` entries.
 
-    The scatter of one batch is a float32 product of matrices, batches are added as
-    pairs: an entry is off by about 1e-7 of the deviations of its two coordinates.
+    Of up to 8 entries every sum is kept as a pair. Of more, the scatter of one batch is
+    a float32 product of matrices, and batches are added as pairs: an entry is off by
+    about 1e-7 of the deviations of its two coordinates.
 
     Reference: T. F. Chan, G. H. Golub, R. J. LeVeque, Updating formulae and a pairwise
     algorithm for computing sample variances (1979), equation 2.1, for vectors.
@@ -63,20 +68,8 @@ class CovarianceState(State):
         if np.ndim(self.mean.hi) == 0 or np.ndim(other.mean.hi) == 0:
             kept = other if np.ndim(self.mean.hi) == 0 else self
             return kept.replace(_parent=parent)
-        count = add_pairs(self.count, other.count)
-        share = divide_pairs(other.count, count)
-        gap = add_pairs(other.mean, negate_pair(self.mean))
-        outer = multiply_pairs(
-            Pair(gap.hi[:, None], gap.lo[:, None]), Pair(gap.hi[None], gap.lo[None])
-        )
-        between = multiply_pairs(outer, multiply_pairs(self.count, share))
-        within = add_pairs(self.scatter, other.scatter)
-        return type(self)(
-            count=count,
-            mean=add_pairs(self.mean, multiply_pairs(gap, share)),
-            scatter=add_pairs(within, between),
-            _parent=parent,
-        )
+        one, two = ((s.count, s.mean, s.scatter) for s in (self, other))
+        return type(self)(*_merged(one, two), _parent=parent)
 
     def compute(self) -> dict[str, Any]:
         """`mean` `[d]` and `cov` `[d, d]`, float64, with the `ddof` of the metric."""
@@ -95,22 +88,38 @@ class CovarianceState(State):
         return float(count), mean, scatter
 
 
+# One compiled call when used outside jit, and plain operations inside.
+@functools.partial(jax.jit, inline=True)
+def _merged(
+    one: tuple[Pair, Pair, Pair], two: tuple[Pair, Pair, Pair]
+) -> tuple[Pair, Pair, Pair]:
+    count = add_pairs(one[0], two[0])
+    share = divide_pairs(two[0], count)
+    gap = add_pairs(two[1], negate_pair(one[1]))
+    outer = multiply_pairs(
+        Pair(gap.hi[:, None], gap.lo[:, None]), Pair(gap.hi[None], gap.lo[None])
+    )
+    between = multiply_pairs(outer, multiply_pairs(one[0], share))
+    within = add_pairs(one[2], two[2])
+    mean = add_pairs(one[1], multiply_pairs(gap, share))
+    return count, mean, add_pairs(within, between)
+
+
 @functools.partial(jax.jit, inline=True)
 def _moments(rows: jax.Array, weights: jax.Array) -> tuple[Pair, Pair, Pair]:
     """Count, mean and scatter of vectors `[m, d]` with weights `[m]`."""
-    # Near the middle first: a weight times a large number would be rounded.
     keep = weights != 0
-    middle = divide_pairs(*_column_sums(rows, keep))
-    near = jnp.where(keep[:, None], rows - middle.hi - middle.lo, 0.0)
-    total, counts = _column_sums(near, weights)
-    shift = divide_pairs(total, counts)
-    centred = jnp.where(keep[:, None], near - shift.hi - shift.lo, 0.0)
+    total, counts = jax.vmap(lambda column: masked_sums(column, weights), 1)(rows)
+    mean = divide_pairs(total, counts)
+    centred = jnp.where(keep[:, None], rows - mean.hi - mean.lo, 0.0)
     weighted = jnp.where(keep, to_float32(weights), 0.0)[:, None] * centred
-    scatter = jnp.matmul(weighted.T, centred, precision="highest")
+    scatter = _products(weighted, centred)
     count = Pair(counts.hi[0], counts.lo[0])
-    return count, add_pairs(middle, shift), to_pair(scatter)
+    return count, mean, scatter
 
 
-def _column_sums(rows: jax.Array, weights: jax.Array) -> tuple[Pair, Pair]:
-    """The weighted sum, and the weight, of each column; `Pair` `[d]`."""
-    return jax.vmap(lambda column: masked_sums(column, weights), in_axes=1)(rows)
+def _products(a: jax.Array, b: jax.Array) -> Pair:
+    """`aᵀ b` of `[m, d]`, as a pair `[d, d]`."""
+    if a.shape[1] > _FEW:
+        return to_pair(jnp.matmul(a.T, b, precision="highest"))
+    return jax.vmap(jax.vmap(sum_products_to_pair, (None, 1)), (1, None))(a, b)

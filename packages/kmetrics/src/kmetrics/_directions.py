@@ -5,26 +5,37 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
+from kmetrics._numerics import power_of_two
+
 
 def length(x: jax.Array) -> jax.Array:
     """The Euclidean norm over the last axis; its gradient at 0 is 0."""
-    # Relative to the largest entry, so that no square over- or underflows. The norm
-    # does not depend on that unit, hence its gradient does not either.
-    largest = jnp.max(jnp.abs(x), axis=-1, keepdims=True, initial=0.0)
-    is_unit = (largest > 0) & jnp.isfinite(largest)
-    unit = jax.lax.stop_gradient(jnp.where(is_unit, largest, 1.0))
-    square = jnp.sum(jnp.square(x / unit), axis=-1)
-    at_zero = square == 0
-    root = jnp.sqrt(jnp.where(at_zero, 1.0, square))
-    return jnp.where(at_zero, 0.0, root * unit[..., 0])
+    _, size, unit = _in_units(x)
+    return (size * unit)[..., 0]
 
 
 def direction(x: jax.Array, eps: float) -> jax.Array:
     """`x / max(|x|, eps)` over the last axis; at 0 both it and its gradient are 0."""
-    size = length(x)[..., None]
-    return jnp.where(size == 0, 0.0, x / jnp.maximum(size, eps))
+    x, size, unit = _in_units(x)
+    return jnp.where(size == 0, 0.0, x / jnp.maximum(size, eps / unit))
 
 
 def cosine(a: jax.Array, b: jax.Array, eps: float) -> jax.Array:
     """The cosine of the angle between vectors of the last axis; 0 at length 0."""
     return jnp.sum(direction(a, eps) * direction(b, eps), axis=-1)
+
+
+def _in_units(x: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """`x` and its length `[*b, 1]`, in a unit `[*b, 1]` in which no square overflows.
+
+    The unit is a power of two, so that nothing is rounded; and neither a direction nor
+    a length depends on it, so that it has no part in the gradient.
+    """
+    largest = jnp.max(
+        jnp.abs(jax.lax.stop_gradient(x)), axis=-1, keepdims=True, initial=0
+    )
+    unit = power_of_two(largest)
+    x = x / unit
+    square = jnp.sum(x * x, axis=-1, keepdims=True)
+    at_zero = square == 0
+    return x, jnp.where(at_zero, 0.0, jnp.sqrt(jnp.where(at_zero, 1.0, square))), unit

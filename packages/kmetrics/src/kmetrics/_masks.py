@@ -14,7 +14,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from kmetrics._errors import MaskShapeError
-from kmetrics._numerics import Pair, is_traced, sum_to_pair, to_float32, to_pair
+from kmetrics._numerics import (
+    Pair,
+    is_traced,
+    sum_products_to_pair,
+    sum_to_pair,
+    to_float32,
+    to_pair,
+)
 
 
 def align_left(mask: Any, shape: tuple[int, ...], *, what: str = "mask") -> jax.Array:
@@ -108,9 +115,9 @@ def _masked_sums(
     values = jnp.where(keep, values, jnp.zeros((), values.dtype))
     if factor is None:
         return sum_to_pair(values), sum_to_pair(jnp.broadcast_to(keep, values.shape))
-    factor = jnp.where(keep, factor, 0.0)
-    total = sum_to_pair(to_float32(values) * factor)
-    return total, sum_to_pair(jnp.broadcast_to(factor, values.shape))
+    factor = jnp.broadcast_to(jnp.where(keep, factor, 0.0), values.shape)
+    total = sum_products_to_pair(values, factor)
+    return total, sum_to_pair(factor)
 
 
 def _selection(

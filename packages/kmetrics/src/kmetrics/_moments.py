@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Self
 
 import jax
@@ -56,9 +57,7 @@ class MomentsState(State):
         """
         total, count = masked_sums(values, mask, weights)
         mean = divide_pairs(total, count)
-        distance = (to_float32(values) - mean.hi) - mean.lo
-        deviations, _ = masked_sums(distance * distance, mask, weights)
-        return cls(count=count, mean=mean, deviations=deviations)
+        return cls(count, mean, _deviations(values, mean, mask, weights))
 
     @classmethod
     def empty(cls) -> Self:
@@ -68,19 +67,7 @@ class MomentsState(State):
     def merge(self, other: Self) -> Self:
         """The moments of the values of both."""
         parent = self.merged_parent(other)
-        count = add_pairs(self.count, other.count)
-        share = divide_pairs(other.count, count)
-        gap = add_pairs(other.mean, negate_pair(self.mean))
-        between = multiply_pairs(
-            multiply_pairs(gap, gap), multiply_pairs(self.count, share)
-        )
-        within = add_pairs(self.deviations, other.deviations)
-        return type(self)(
-            count=count,
-            mean=add_pairs(self.mean, multiply_pairs(gap, share)),
-            deviations=add_pairs(within, between),
-            _parent=parent,
-        )
+        return type(self)(*_merged(_parts(self), _parts(other)), _parent=parent)
 
     def compute(self) -> Any:
         """The standard deviation, as a float, with the `ddof` of the metric or 0.
@@ -105,3 +92,27 @@ class MomentsState(State):
         if too_few.any():
             spread = np.where(too_few, self.empty_value(), spread)
         return spread.item() if spread.ndim == 0 else spread
+
+
+def _parts(moments: MomentsState) -> tuple[Pair, Pair, Pair]:
+    return moments.count, moments.mean, moments.deviations
+
+
+# One compiled call when used outside jit, and plain operations inside.
+@functools.partial(jax.jit, inline=True)
+def _deviations(values: Any, mean: Pair, mask: Any, weights: Any) -> Pair:
+    distance = (to_float32(values) - mean.hi) - mean.lo
+    return masked_sums(distance * distance, mask, weights)[0]
+
+
+@functools.partial(jax.jit, inline=True)
+def _merged(
+    one: tuple[Pair, Pair, Pair], two: tuple[Pair, Pair, Pair]
+) -> tuple[Pair, Pair, Pair]:
+    count = add_pairs(one[0], two[0])
+    share = divide_pairs(two[0], count)
+    gap = add_pairs(two[1], negate_pair(one[1]))
+    between = multiply_pairs(multiply_pairs(gap, gap), multiply_pairs(one[0], share))
+    within = add_pairs(one[2], two[2])
+    mean = add_pairs(one[1], multiply_pairs(gap, share))
+    return count, mean, add_pairs(within, between)

@@ -58,6 +58,17 @@ def to_float32(x: Any) -> jax.Array:
     return x.astype(jnp.float32)
 
 
+def power_of_two(x: jax.Array) -> jax.Array:
+    """A power of two from `x / 6` to `x / 2`, to divide `x` by without rounding.
+
+    It is 1 where `x` is 0, not finite, or about as small as a float can be. It is not
+    the largest such power, because XLA multiplies by the inverse, which may not be 0.
+    """
+    exponent_bits = jnp.finfo(x.dtype).nexp
+    power = jax.lax.reduce_precision(x / 4, exponent_bits, mantissa_bits=0)
+    return jnp.where((power > 0) & jnp.isfinite(power), power, 1.0)
+
+
 def zero_pair(shape: tuple[int, ...] = ()) -> Pair:
     """Zeros of the given shape."""
     return Pair(np.zeros(shape, np.float32), np.zeros(shape, np.float32))
@@ -134,6 +145,22 @@ def sum_to_pair(x: jax.Array) -> Pair:
     if x.dtype == jnp.bool_:
         return to_pair(jnp.sum(x, dtype=jnp.int32))
     return _normalise(_sum_halves(*_split(x)))
+
+
+@_compiled
+def sum_products_to_pair(x: jax.Array, y: jax.Array) -> Pair:
+    """Σ x · y over two real arrays of one shape, as a scalar pair.
+
+    A product keeps what its rounding leaves out, so the error is that of `sum_to_pair`.
+    The gradient is that of a plain sum of products.
+    """
+    # Where the bits end, the gradient must not follow.
+    x_lo, y_lo = (jax.lax.stop_gradient(to_pair(part).lo) for part in (x, y))
+    x, y = (to_float32(part).astype(jnp.float32) for part in (x, y))
+    product, error = _two_product(x, y)
+    rest = jax.lax.stop_gradient(error + (x * y_lo + x_lo * y))
+    rest = jnp.where(jnp.isfinite(product), rest, 0.0)
+    return _normalise(_sum_halves(product, rest))
 
 
 def _is_exact_float32(dtype: Any) -> bool:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from kmetrics._directions import length
+from kmetrics._directions import direction, length
+
+# Only to divide by something: a product of two numbers as small would be 0.
+_SHORTEST = 1e-37
 
 
 def rotation_angle(rotation: jax.Array) -> jax.Array:
@@ -30,6 +33,7 @@ def rotation_angle(rotation: jax.Array) -> jax.Array:
 
 def angle_between(a: jax.Array, b: jax.Array) -> jax.Array:
     """The angle between vectors `[*b, 3]`, in radians, 0 to π; π/2 if one is 0."""
+    a, b = direction(a, _SHORTEST), direction(b, _SHORTEST)
     sine, cosine = length(jnp.cross(a, b)), jnp.sum(a * b, axis=-1)
     undefined = (sine == 0) & (cosine == 0)
     return jnp.where(undefined, jnp.pi / 2, jnp.arctan2(sine, cosine))

@@ -14,11 +14,12 @@ import numpy as np
 import kontext
 from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
+from kmetrics._bins import sum_bins
 from kmetrics._class_inputs import class_labels, example_weights
 from kmetrics._fields import concat_field, sum_field
 from kmetrics._masks import combine_masks, fill_masked
 from kmetrics._metric import Metric, OnEmpty
-from kmetrics._numerics import is_traced, to_float32
+from kmetrics._numerics import Pair, is_traced, to_float32
 from kmetrics._options import Count, Whole
 from kmetrics._register import state
 from ktyping import Array, Bool, Real, typechecked
@@ -295,9 +296,9 @@ class CalibrationError(_Probabilities):
         place = jnp.searchsorted(upper, confidence.ravel(), side="left")
         place = jnp.clip(place, 0, self.bins - 1)
 
-        def per_bin(x: jax.Array) -> jax.Array:
+        def per_bin(x: jax.Array) -> Pair:
             kept = jnp.where(weight != 0, to_float32(x).ravel() * weight, 0.0)
-            return jnp.zeros(self.bins, jnp.float32).at[place].add(kept)
+            return sum_bins(place, self.bins, kept)
 
         return CalibrationState(
             weight=per_bin(jnp.ones_like(confidence)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -116,7 +117,7 @@ class Ndcg(_Ranking):
 
     def _values(self, ranking: Ranking, k: int) -> jax.Array:
         relevance = ranking.relevance
-        gain = jnp.exp2(relevance) - 1 if self.gain == "exp2" else relevance
+        gain = _exponential(relevance) if self.gain == "exp2" else relevance
         places = np.arange(1, relevance.shape[-1] + 1)
         discount = np.where(places <= k, 1 / np.log2(places + 1), 0)
         # Of all discounts up to a place, so that a run of ties is one difference.
@@ -254,6 +255,12 @@ def _places(scores: jax.Array) -> tuple[jax.Array, jax.Array]:
         return len(own) - up_to, up_to - below
 
     return jax.vmap(of_one)(scores)
+
+
+def _exponential(relevance: jax.Array) -> jax.Array:
+    """`2^relevance - 1` in units of 2 to the highest of the query: it may overflow."""
+    highest = jnp.max(relevance, axis=-1, keepdims=True, initial=0.0)
+    return -jnp.expm1(-math.log(2) * relevance) * jnp.exp2(relevance - highest)
 
 
 def _ratio(part: jax.Array, whole: jax.Array) -> jax.Array:

@@ -13,6 +13,7 @@ import numpy as np
 import kontext
 from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
+from kmetrics._covariance import CovarianceState
 from kmetrics._field_kinds import moments_field
 from kmetrics._fields import max_field
 from kmetrics._masks import align_left, check_weights
@@ -179,9 +180,8 @@ class RootMeanSquaredError(_Regression):
 
 @state
 class JointMomentsState(AutoState):
-    """Moments of predictions, of targets and of their difference."""
+    """Moments of the targets, and of the difference from the predictions."""
 
-    preds: Any = moments_field()
     targets: Any = moments_field()
     gap: Any = moments_field()
 
@@ -190,7 +190,7 @@ class JointMomentsState(AutoState):
         count = float(self.targets.count)
         if count == 0:
             return self.empty_value()
-        values = [float(m.deviations) for m in (self.preds, self.targets, self.gap)]
+        values = [float(m.deviations) for m in (self.targets, self.gap)]
         return self.parent.from_moments(*values, count * float(self.gap.mean) ** 2)
 
 
@@ -199,17 +199,14 @@ class _OfMoments(_Regression):
 
     def _state(self, preds: jax.Array, targets: jax.Array, mask: Any | None) -> Any:
         moments = (
-            MomentsState.from_values(x, mask) for x in (preds, targets, preds - targets)
+            MomentsState.from_values(x, mask) for x in (targets, preds - targets)
         )
         return JointMomentsState(*moments)
 
-    def from_moments(
-        self, preds: float, targets: float, gap: float, bias: float
-    ) -> float:
+    def from_moments(self, targets: float, gap: float, bias: float) -> float:
         """The value.
 
         Args:
-          preds: Σ (pred - their mean)².
           targets: Σ (target - their mean)².
           gap: Σ (pred - target - their mean)².
           bias: count · (mean of pred - target)².
@@ -226,9 +223,7 @@ class R2(_OfMoments):
     higher_is_better = True
     range = (-math.inf, 1.0)
 
-    def from_moments(
-        self, preds: float, targets: float, gap: float, bias: float
-    ) -> float:
+    def from_moments(self, targets: float, gap: float, bias: float) -> float:
         """The coefficient of determination."""
         return 1 - (gap + bias) / targets if targets else math.nan
 
@@ -242,14 +237,26 @@ class ExplainedVariance(_OfMoments):
     higher_is_better = True
     range = (-math.inf, 1.0)
 
-    def from_moments(
-        self, preds: float, targets: float, gap: float, bias: float
-    ) -> float:
+    def from_moments(self, targets: float, gap: float, bias: float) -> float:
         """The share of the variance."""
         return 1 - gap / targets if targets else math.nan
 
 
-class Pearson(_OfMoments):
+@state
+class CorrelationState(CovarianceState):
+    """Mean and scatter of predictions and targets."""
+
+    def compute(self) -> Any:
+        """The correlation; NaN if one of both has no spread."""
+        count, _, scatter = self.moments()
+        if count == 0:
+            return self.empty_value()
+        # Apart from each other: the product of both could overflow.
+        spread = math.sqrt(scatter[0, 0]) * math.sqrt(scatter[1, 1])
+        return float(scatter[0, 1]) / spread if spread else math.nan
+
+
+class Pearson(_Regression):
     """The linear correlation of predictions and targets; see `MeanSquaredError`.
 
     NaN if all predictions, or all targets, are equal.
@@ -258,12 +265,10 @@ class Pearson(_OfMoments):
     higher_is_better = True
     range = (-1.0, 1.0)
 
-    def from_moments(
-        self, preds: float, targets: float, gap: float, bias: float
-    ) -> float:
-        """The correlation."""
-        spread = math.sqrt(preds * targets)
-        return (preds + targets - gap) / 2 / spread if spread else math.nan
+    State = CorrelationState
+
+    def _state(self, preds: jax.Array, targets: jax.Array, mask: Any | None) -> Any:
+        return CorrelationState.from_values(jnp.stack([preds, targets], -1), mask)
 
 
 @state

@@ -16,6 +16,7 @@ from kmetrics._average import AverageState
 from kmetrics._class_inputs import example_weights, wide_integers
 from kmetrics._fields import sum_field
 from kmetrics._label_propagation import propagate
+from kmetrics._masks import masked_sums
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import is_traced, to_float32
 from kmetrics._options import Count, Natural, Positive, Whole
@@ -173,11 +174,8 @@ class PanopticQuality(Metric):
         *sums, count = self._match_all(*maps)
         weights = example_weights(mask, batch).reshape(-1, 1)
         self._check_count(jnp.where(weights[:, 0] != 0, count, 0))
-        kept = (
-            jnp.where(weights != 0, x * to_float32(weights), 0.0).sum(axis=0)
-            for x in sums
-        )
-        return PanopticState(*kept)
+        add_up = jax.vmap(lambda x: masked_sums(x, weights[:, 0])[0], in_axes=1)
+        return PanopticState(*map(add_up, sums))
 
     # One program outside of jit too, where its parts would be compiled one by one.
     @functools.partial(jax.jit, static_argnums=0, inline=True)
@@ -190,7 +188,9 @@ class PanopticQuality(Metric):
         """Of one image: four sums per class `[n]`, and the number of segments."""
         size = self.max_segments
         pred, true = self._segments(pc, pi), self._segments(tc, ti, self.ignore_index)
-        shared = jnp.zeros((size + 1, size + 1)).at[pred.index, true.index].add(1.0)
+        # In integers: a float32 counts no further than to 2²⁴ pixels.
+        shared = jnp.zeros((size + 1, size + 1), jnp.int32)
+        shared = to_float32(shared.at[pred.index, true.index].add(1))
         pred_area, true_area = shared.sum(axis=1)[:size], shared.sum(axis=0)[:size]
         void, shared = shared[:size, size], shared[:size, :size]
         union = (pred_area - void)[:, None] + true_area - shared

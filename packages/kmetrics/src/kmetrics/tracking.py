@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import kontext
 from kmetrics._average import AverageState
 from kmetrics._class_inputs import example_weights
+from kmetrics._directions import length
 from kmetrics._masks import fill_masked
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
@@ -177,7 +178,7 @@ class _Places(_Tap):
             weights = example_weights(mask, batch)
             sides = [fill_masked(x, weights, 0.0) for x in sides]
         true, pred = (self._points_first(x, 2) for x in sides)
-        distance = jnp.sqrt(jnp.sum((pred - true) ** 2, axis=-1))
+        distance = length(pred - true)
         thresholds = jnp.asarray(self.thresholds)
         thresholds = thresholds.reshape(-1, *[1] * distance.ndim)
         if focal_lengths is not None:
