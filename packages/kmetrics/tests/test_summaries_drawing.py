@@ -254,6 +254,10 @@ def test_a_table_of_confusion_is_read_and_seen():
     many = ShowConfusionMatrix(num_classes=25)
     plain = many(labels=np.array([24]), pred_labels=np.array([3]))["image"]
     assert plain.pixels.shape == (1, 200, 200, 3)
+    # A cell becomes smaller, so that the picture does not become larger.
+    assert metric.replace(class_names=None).shown(np.ones((200, 200)))[
+        "image"
+    ].pixels.shape == (1, 1000, 1000, 3)
     with pytest.raises(ValueError, match="2 names, 3 classes"):
         metric.replace(num_classes=3).get_state(labels=labels, pred_labels=preds)
     for names in ("ab", (1, 2)):

@@ -90,12 +90,14 @@ def test_media_compare_by_content_and_are_shown_by_shape():
 
 
 def test_a_table_and_texts_in_markdown():
-    table = summaries.Table(("class", "share"), (("cat|dog", 0.123456), ("b\nc", 3)))
+    table = summaries.Table(
+        ("class", "share"), (("cat|dog", 0.123456), ("b\nc", 12345.5))
+    )
     assert table.to_markdown().splitlines() == [
         "| class | share |",
         "| --- | --- |",
         "| cat\\|dog | 0.1235 |",
-        "| b c | 3 |",
+        "| b c | 12345.5 |",
     ]
     text = summaries.Text(("# one\ntwo", "three"))
     assert text.to_markdown() == "    # one\n    two\n\n---\n\n    three"

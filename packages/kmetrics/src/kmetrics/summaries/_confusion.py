@@ -19,6 +19,8 @@ _PAD = 3
 # With more classes the picture has no letters.
 _MAX_NAMED = 24
 _MAX_LETTERS = 8
+# Pixels of a side, unless there are more classes.
+_LARGEST = 1024
 
 
 @state
@@ -38,7 +40,8 @@ class ShowConfusionMatrix(ConfusionMatrix):
     """The table of true classes (rows) and predicted ones, as "table" and "image".
 
     Inputs: as for `kmetrics.ConfusionMatrix`, and `normalize` as well. Without data
-    there is neither.
+    there is neither. The picture has room for 8 letters of a name, and with more than
+    24 classes for colours alone.
 
     Attributes:
       class_names: the names of the classes; by default their numbers.
@@ -102,7 +105,8 @@ class ShowConfusionMatrix(ConfusionMatrix):
         share = table / (np.nanmax(table) or 1.0)
         colors = to_uint8(mapped(np.nan_to_num(share), self.cmap))
         if len(table) > _MAX_NAMED:
-            return colors.repeat(8, axis=0).repeat(8, axis=1)
+            zoom = max(1, min(8, _LARGEST // len(table)))
+            return colors.repeat(zoom, axis=0).repeat(zoom, axis=1)
         labels = [text_mask(name[:_MAX_LETTERS]) for name in names]
         inside = [[text_mask(text) for text in row] for row in texts]
         every = [*labels, *(mask for row in inside for mask in row)]

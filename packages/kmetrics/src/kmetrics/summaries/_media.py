@@ -291,5 +291,6 @@ def _short(value: Any) -> str:
 
 def _cell(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:.4g}"
+        # Four digits, but all of those before the point.
+        return f"{value:.1f}" if 1e3 <= abs(value) < 1e15 else f"{value:.4g}"
     return _LINE_END.sub(" ", str(value).replace("|", "\\|"))
