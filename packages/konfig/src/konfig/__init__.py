@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from konfig import _converters as _converters
 from konfig import _foreign as _foreign
 from konfig._const import Const
@@ -32,6 +30,7 @@ from konfig._list import ConfigList
 from konfig._node import ConfigDict
 from konfig._placeholder import placeholder, required
 from konfig._repr import register_aliases
+from konfig._typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from konfig import cli, sweep, testing

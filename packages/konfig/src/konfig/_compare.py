@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from konfig._const import dotted
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Expr, Lazy, Ref
 from konfig._tree import TARGET, Node, node_paths, unending
+from konfig._typing import Any
 
 
 def equal(left: Any, right: Any) -> bool:

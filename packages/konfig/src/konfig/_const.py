@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from konfig._errors import ConfigAttributeError, ConfigValueError
+from konfig._typing import Any
 
 GRAMMAR = "module.path:Attr.path (a module alone is written 'module.path:')"
 

@@ -16,11 +16,11 @@ from types import (
     MethodType,
     ModuleType,
 )
-from typing import Any
 
 from konfig._const import Const
 from konfig._errors import ConfigTypeError, short
 from konfig._paths import format_below, format_path
+from konfig._typing import Any
 
 ATOMS: frozenset[type] = frozenset(
     (type(None), bool, int, float, complex, str, bytes, EllipsisType, Const)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from konfig import _convert
 from konfig._const import Const
 from konfig._errors import ConfigTypeError, short
 from konfig._node import ConfigDict, new_call
 from konfig._tree import TRUSTED
+from konfig._typing import Any
 
 
 def _call(qualname: str, *args: Any, **kwargs: Any) -> ConfigDict:

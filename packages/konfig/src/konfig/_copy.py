@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from konfig._convert import ATOMS
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Expr, Lazy, Ref
 from konfig._tree import Items, Node, new_list, new_node, too_deep
+from konfig._typing import Any
 
 
 def deepcopy(value: Any, memo: dict[int, Any] | None = None) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from types import EllipsisType, ModuleType
-from typing import Any
 
 from konfig._const import Const
 from konfig._convert import is_path
@@ -15,6 +14,7 @@ from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Lazy, Ref
 from konfig._ref_eval import reader
 from konfig._tree import ORIGIN, Node, node_paths, places_of, unending
+from konfig._typing import Any
 
 VERSION = 1
 """What `"__konfig__"` says at the root of a file."""

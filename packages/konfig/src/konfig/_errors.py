@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+
+from konfig._typing import Any
 
 
 class KonfigError(Exception):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from konfig._errors import (
     ConfigAttributeError,
@@ -20,6 +19,7 @@ from konfig._ref import BINARY, COMPARE, UNARY, Lazy
 from konfig._repr import name_of
 from konfig._signature import parameters_of
 from konfig._tree import TARGET, Node, target_of, where
+from konfig._typing import Any
 
 
 def describe(owner: Any) -> str:

@@ -6,10 +6,10 @@ They are known by the name of their class; none of the libraries is imported her
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from konfig import _convert
 from konfig._placeholder import placeholder, required
+from konfig._typing import Any
 
 _PACKAGES = ("ml_collections.", "omegaconf.")
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from konfig import _faults, _lock
 from konfig._const import check_qualname
 from konfig._errors import ConfigKeyError, ConfigTypeError, ConfigValueError
 from konfig._signature import parameters_of, unknown_keyword
 from konfig._tree import CHECKED, TARGET, Node, where
+from konfig._typing import Any
 
 RESERVED = frozenset(
     """__id__ __ref__ __anchor__ __expr__ __kwargs__ __placeholder__ __tuple__ __set__

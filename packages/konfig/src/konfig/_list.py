@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from konfig import _compare, _convert, _copy
 from konfig._errors import ConfigTypeError, LockedError, short
@@ -12,6 +11,7 @@ from konfig._ref import Lazy
 from konfig._ref_eval import read, tell
 from konfig._repr import code_of
 from konfig._tree import Items, Node, new_list
+from konfig._typing import Any
 
 
 class ConfigList(Items):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any
 
 from konfig import _faults
 from konfig._errors import ConfigValueError
 from konfig._tree import Node, walk
+from konfig._typing import Any
 
 _MODES = ("keys", "all")
 

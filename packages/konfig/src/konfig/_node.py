@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
 
 from konfig import _compare, _convert, _copy, _faults, _lock
 from konfig._const import check_qualname, make_const
@@ -45,6 +44,7 @@ from konfig._tree import (
     too_deep,
     where,
 )
+from konfig._typing import Any, NoReturn
 
 _DEFERRED = (Ref, Expr, Placeholder)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from types import CodeType, FrameType
-from typing import Any
+
+from konfig._typing import Any
 
 Origin = tuple[CodeType, int] | tuple[str, int, str] | str | None
 """Code and instruction as captured, a place as unpickled, or a text to show."""

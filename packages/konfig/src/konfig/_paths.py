@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from konfig._errors import ConfigValueError
+from konfig._typing import Any
 
 
 class _Wildcard:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from konfig import _convert
 from konfig._const import Const
 from konfig._errors import ConfigTypeError, RequiredValueError, short
 from konfig._types import Mismatch, describe, fit, union_members
+from konfig._typing import Any
 
 
 class _Unset:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from types import EllipsisType
-from typing import Any
 
 from konfig._const import Const
 from konfig._convert import is_path
@@ -13,6 +12,7 @@ from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
 from konfig._ref_eval import reader
 from konfig._tree import Node, stored_items, unending, walk
+from konfig._typing import Any
 
 
 def plain_data(value: Any, sort_keys: bool = False) -> Any:

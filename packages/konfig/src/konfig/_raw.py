@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from konfig import _convert
 from konfig._errors import ConfigTypeError
@@ -12,6 +11,7 @@ from konfig._list import ConfigList
 from konfig._origin import capture
 from konfig._paths import Parts
 from konfig._tree import TARGET, new_list, new_node, too_deep
+from konfig._typing import Any
 
 # Far above what can be resolved; a dict that contains itself has no depth at all.
 _DEEPEST = 5000

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from typing import Any, NoReturn
 
 from konfig import _convert
 from konfig._const import Const
 from konfig._errors import RefError
 from konfig._paths import Parts, format_path
 from konfig._tree import is_container, stored_items
+from konfig._typing import Any, NoReturn
 
 BINARY: dict[str, tuple[str, Callable[..., Any]]] = {
     "add": ("+", operator.add),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any
 
 from konfig._const import Const
 from konfig._errors import (
@@ -24,6 +23,7 @@ from konfig._placeholder import Placeholder
 from konfig._ref import BINARY, COMPARE, NAMED, UNARY, Lazy, Ref, follows_field
 from konfig._target import load
 from konfig._tree import Node, field_key, path_items, path_key, walk, where
+from konfig._typing import Any
 
 Steps = Generator[Any, Any, Any]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import keyword
 import math
-from typing import Any
 
 from konfig._const import Const
 from konfig._ref import Lazy
 from konfig._tree import TARGET, Node, stored_items
+from konfig._typing import Any
 
 _WIDTH = 80
 _ALIASES: dict[str, str] = {}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from konfig._errors import ConfigTypeError, did_you_mean, joined, listed
 from konfig._target import loaded
+from konfig._typing import Any
 
 _EMPTY = object()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import sys
 from types import ModuleType
-from typing import Any
 
 from konfig._const import check_qualname
 from konfig._errors import (
@@ -15,6 +14,7 @@ from konfig._errors import (
     joined,
     listed,
 )
+from konfig._typing import Any
 
 _SPLIT: dict[str, tuple[str, tuple[str, ...]]] = {}
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from konfig._errors import ConfigCycleError
 from konfig._origin import Origin, describe
 from konfig._paths import Parts, format_path
+from konfig._typing import Any
 
 TRUSTED = 1
 """The program itself wrote the target, not data from outside."""

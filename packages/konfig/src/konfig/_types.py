@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from konfig._convert import is_path
+from konfig._typing import Any
 
 _YES = frozenset(("true", "yes", "on", "1"))
 _NO = frozenset(("false", "no", "off", "0"))
