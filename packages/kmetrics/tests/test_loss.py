@@ -151,6 +151,17 @@ def test_a_schedule_weighs_by_the_step_and_the_raw_value_is_kept():
     assert (first | state).compute() == 5.625
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"), [(np.ones(2), r"float64\[2\]"), (None, "None"), ("x", "'x'")]
+)
+def test_a_schedule_gives_one_number(given, shown):
+    loss = L2.replace(weight=lambda step: given)
+    with pytest.raises(
+        TypeError, match=f"(?s)L2: the weight must be one.*gave {shown}"
+    ):
+        loss({**CONTEXT, "step": 5})
+
+
 @pytest.mark.spec("kmetrics-17")
 def test_a_constant_weight_needs_no_step_in_the_context():
     assert "step" not in CONTEXT
@@ -215,6 +226,14 @@ def test_total_is_the_sum_of_the_weighted_losses_and_names_nest():
         "more/b": 15.0,
     }
     assert states["more/b"].compute_raw() == 7.5
+
+
+def test_losses_without_names_are_refused():
+    for call in (kmetrics.total_loss, kmetrics.per_example_loss):
+        with pytest.raises(TypeError, match="names, each to a loss\n  got list"):
+            call([L2], CONTEXT)
+    with pytest.raises(TypeError, match="names, each to a metric\n  got Mean"):
+        kmetrics.Collection(kmetrics.Mean())
 
 
 def test_no_losses_total_zero():

@@ -21,6 +21,7 @@ from kmetrics._loss_inputs import (
     check_wide_floats,
     convert_floats,
     no_step,
+    scheduled,
     to_floats,
     wants_mask,
 )
@@ -174,6 +175,7 @@ class Loss(Metric):
 
         Raises:
           ScheduleError: the weight is a schedule, and there is no step.
+          TypeError: the schedule gives no number.
         """
         given = {"mask": mask, "sample_weight": sample_weight, "step": step}
         return self._state(self._terms(given | inputs, examples=None))
@@ -307,7 +309,7 @@ class Loss(Metric):
             return self.weight
         if step is None:
             raise no_step(type(self).__name__, "step is None")
-        return self.weight(step)
+        return scheduled(self.weight(step), type(self).__name__)
 
     def _fill(self, name: str, value: Any, mask: Any, sample_weight: Any) -> Any:
         fill = self.masked_fill

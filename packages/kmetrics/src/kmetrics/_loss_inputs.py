@@ -60,6 +60,22 @@ def _finite(weight: float, name: str) -> float:
     return weight
 
 
+def scheduled(weight: Any, name: str) -> Any:
+    """What a schedule gave, if it is one number.
+
+    Raises:
+      TypeError: it is something else.
+    """
+    is_number = isinstance(weight, int | float) or hasattr(weight, "dtype")
+    if is_number and jnp.ndim(weight) == 0:
+        return weight
+    kind = f"{weight.dtype}{list(weight.shape)}" if is_number else repr(weight)[:60]
+    raise TypeError(
+        f"{name}: the weight must be one number at each step\n"
+        f"  the schedule gave {kind}"
+    )
+
+
 def check_compute_dtype(dtype: Any, name: str) -> str | None:
     """The name of the dtype of a formula; None stays.
 

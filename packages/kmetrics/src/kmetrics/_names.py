@@ -58,9 +58,14 @@ def flatten_names(tree: Mapping[str, Any], *, what: str) -> dict[str, Any]:
       what: what the entries are, for errors: "metric" or "loss".
 
     Raises:
-      TypeError: a name is not a string.
+      TypeError: `tree` is no mapping, or a name is not a string.
       NameCollisionError: two entries get one name, or one is called "total".
     """
+    if not isinstance(tree, Mapping):
+        raise TypeError(
+            f"expected a mapping from names, each to a {what}\n"
+            f"  got {type(tree).__name__}"
+        )
     flat: dict[str, Any] = {}
     for name, entry in _walk(tree, "", what):
         if name in flat:
