@@ -18,6 +18,11 @@ BROKEN = [
     ({"__expr__": ["format", 1]}, "'format' of a reference needs a text"),
     ({"__placeholder__": 3}, "broken '__placeholder__': 3"),
     ({"__placeholder__": {"type": 3}}, "broken '__placeholder__': {'type': 3}"),
+    (
+        {"__placeholder__": {"value": {"__placeholder__": {}}}},
+        "broken '__placeholder__'",
+    ),
+    ({"__placeholder__": {"default": {"__placeholder__": {}}}}, "broken '__placeh"),
     ({"__items__": 3}, "broken '__items__': 3"),
     ({"__items__": [[1]]}, "broken '__items__': [[1]]"),
     ({"__items__": [[[1], 2]]}, "broken '__items__': [[[1], 2]]"),

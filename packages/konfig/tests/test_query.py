@@ -158,3 +158,9 @@ def test_config_files_of_a_project_are_checked(tmp_path):
 def test_items_that_are_not_set_are_flattened_as_their_declaration():
     cfg = ConfigDict(a=[konfig.required(int), 2], b=(konfig.placeholder(int),))
     assert konfig.flatten(cfg) == {"a[0]": "<required int>", "a[1]": 2, "b[0]": None}
+
+
+def test_a_reference_that_fails_is_selected_as_it_is_written():
+    cfg = ConfigDict(a=0)
+    cfg.b = 1 / cfg.ref.a
+    assert repr(konfig.select(cfg, "*")["b"]) == "1 / cfg.ref.a"

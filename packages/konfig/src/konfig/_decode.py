@@ -272,15 +272,15 @@ class _Decoder:
         for other in kinds[1:]:
             both = isinstance(kind, (type, type(int | str))) and isinstance(other, type)
             kind = kind | other if both else make_const("builtins:object", True)
-        declared = Placeholder(
-            kind,
+        default, value = (
             self.decode(data.get("default")),
-            bool(data.get("required", False)),
-            data.get("doc", ""),
+            self.decode(data.get("value")),
         )
-        if "value" not in data:
-            return declared
-        return declared.filled(self.decode(data["value"]))
+        if isinstance(default, Placeholder) or isinstance(value, Placeholder):
+            raise ValueError("a declaration is no value")
+        required = bool(data.get("required", False))
+        declared = Placeholder(kind, default, required, data.get("doc", ""))
+        return declared.filled(value) if "value" in data else declared
 
     def anchor(self, root: Any) -> None:
         """Ties the references to the finished tree."""

@@ -9,7 +9,7 @@ from konfig._access import assign, change_at, glob_paths
 from konfig._const import Const, dotted
 from konfig._convert import convert
 from konfig._copy import deepcopy
-from konfig._errors import ConfigKeyError, ConfigTypeError, KonfigError, short
+from konfig._errors import ConfigKeyError, ConfigTypeError, short
 from konfig._keys import count_positional, is_call, is_position
 from konfig._node import ConfigDict
 from konfig._paths import Parts, format_path, parse
@@ -136,7 +136,7 @@ def _value(stored: Any, read: Callable[[Any], Any]) -> Any:
     """What a stored value reads as; itself where it has no value yet."""
     try:
         return read(stored)
-    except KonfigError:
+    except Exception:  # whatever a function of a reference raises
         return stored
 
 
