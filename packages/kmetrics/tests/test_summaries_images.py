@@ -176,6 +176,7 @@ def test_images_are_made_of_other_axes():
         ({"in_vrange": (1, 0)}, "in_vrange must be"),
         ({"in_vrange": (0, np.inf)}, "in_vrange must be"),
         ({"rearrange": 5}, "expected a text"),
+        ({"rearrange": "b y x -> b y x 1"}, r"an axis of size 1 is \(\)"),
         (
             {"rearrange": "(a b) -> a b", "rearrange_kwargs": {"a": 0}},
             "size of a in rearrange_kwargs must be a whole number of 1",

@@ -43,7 +43,8 @@ class ShowImages(Show):
         lowest and the highest value shown. None: 0 and 1, of uint8 0 and 255.
       cmap: colours for images of one channel: "gray", "viridis", "magma", "inferno",
         "RdBu_r", or a table of colours `[n, 3]` in 0 to 1, evenly spaced.
-      rearrange: makes images of something else, such as "b (y x) c -> b y x c".
+      rearrange: makes images of something else, such as "b (y x) c -> b y x c"; an axis
+        of size 1 is ().
       rearrange_kwargs: the sizes of axes in `rearrange` that the shape does not tell.
       mask: path of bools or numbers `[*b]`; where it is 0, an image is not shown.
       ids: path of integers `[*b]` that name the examples, for "random"; by default

@@ -120,7 +120,8 @@ def _groups(side: str, text: str, where: str) -> Groups:
             groups.append(tuple(inside))
             inside = None
         elif not token.isidentifier():
-            _fail(text, where, f"{token!r} is not expected there")
+            hint = "; an axis of size 1 is ()" if token == "1" else ""
+            _fail(text, where, f"{token!r} is not expected there{hint}")
         elif inside is None:
             groups.append((token,))
         else:
