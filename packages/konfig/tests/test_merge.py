@@ -59,11 +59,20 @@ def test_nodes_in_a_plain_mapping_are_taken_as_they_are():
 
 def test_what_is_shared_in_the_other_config_is_shared_here():
     node = N.Model(x=1)
-    cfg = ConfigDict(a=N.Model(x=0, y=2), b=None)
+    cfg = ConfigDict(b=None)
     cfg.update(ConfigDict(a=node, b=node))
-    assert cfg.a is cfg.b
-    assert cfg.a == N.Model(x=1, y=2)
-    assert cfg.a is not node
+    assert cfg.a is cfg.b is not node
+
+
+def test_a_node_is_merged_where_it_can_be_and_copied_elsewhere():
+    patch = ConfigDict(x=1)
+    other = ConfigDict(a=patch, b=patch, c=patch)
+    other.d = patch.ref.x
+    cfg = ConfigDict(a=N.Model(x=0, y=2), b=None, c={"z": 3})
+    cfg.update(other)
+    assert (cfg.a, cfg.b, cfg.c) == (N.Model(x=1, y=2), {"x": 1}, {"z": 3, "x": 1})
+    cfg.a.x = 10
+    assert (cfg.d, cfg.b.x, patch.x) == (10, 1, 1)
 
 
 def test_a_reference_beside_a_merged_node_follows_it():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from konfig._convert import ATOMS
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Expr, Lazy, Ref
@@ -63,17 +65,15 @@ class Copier:
 
     Args:
       memo: What takes the place of what, by identity; copies are added.
+      anchors: What references point to in place of something else.
     """
 
     # Nodes whose fields are still those of the original wait in a stack.
-    def __init__(self, memo: dict[int, Any]):
+    def __init__(self, memo: dict[int, Any], anchors: Mapping[int, Any] | None = None):
         self._memo = memo
+        self._anchors = anchors or {}
         self._refs: list[Ref] = []
         self._waiting: list[dict[Any, Any]] = []
-
-    def knows(self, value: Any, twin: Any) -> bool:
-        """Whether a value has this twin."""
-        return twin is not None and self._memo.get(id(value)) is twin
 
     def copy(self, value: Any) -> Any:
         """The copy of a value, the same for the same value."""
@@ -148,4 +148,5 @@ class Copier:
         for ref in self._refs:
             old = ref.__konfig_anchor__
             new = self._memo.get(id(old), old)
+            new = self._anchors.get(id(old), new)
             object.__setattr__(ref, "__konfig_anchor__", new)

@@ -13,7 +13,8 @@ from konfig._tree import TARGET, Node
 def merge(into: Node, incoming: Node, given: Any, *, copies: bool) -> None:
     """Sets the fields of one node as another has them; calls of one target merge.
 
-    References to what was merged point to what took it in.
+    References to what was merged point to what took it in. Where a node that is merged
+    in one place stands in another one as well, it is copied there.
 
     Args:
       into: What is changed.
@@ -24,42 +25,44 @@ def merge(into: Node, incoming: Node, given: Any, *, copies: bool) -> None:
     """
     taken: dict[int, Any] = {id(given): into}
     _pair(into, incoming, taken)
-    copier = Copier(taken)
-    _fill(into, incoming, copier, copies, {id(incoming)})
+    copier = Copier({id(given): into, id(incoming): into}, taken)
+    _fill(into, incoming, copier, copies, set())
     copier.anchor()
 
 
-def _pair(into: Node, incoming: Node, taken: dict[int, Any]) -> None:
-    """Notes which nodes are merged into which, by identity."""
+def _pair(into: Any, incoming: Node, taken: dict[int, Any]) -> None:
+    """Notes into which nodes others are merged, by identity."""
     taken[id(incoming)] = into
     for key, value in incoming._konfig_fields.items():
         current = into._konfig_fields.get(key)
-        if not (isinstance(value, Node) and isinstance(current, Node)):
-            continue
-        if current is value:
-            taken[id(value)] = value
-        elif id(value) not in taken and _merges(current, value):
+        if id(value) not in taken and _merges(current, value):
             _pair(current, value, taken)
 
 
 def _fill(
-    into: Any, incoming: Node, copier: Copier, copies: bool, done: set[int]
+    into: Any,
+    incoming: Node,
+    copier: Copier,
+    copies: bool,
+    done: set[tuple[int, int]],
 ) -> None:
+    done.add((id(into), id(incoming)))
     for key, value in incoming._konfig_fields.items():
         current = into._konfig_fields.get(key)
-        if not isinstance(value, Node):
-            follows = copies or isinstance(value, Lazy)
-            into[key] = copier.copy(value) if follows else value
-        elif copier.knows(value, current):
-            if id(value) not in done and current is not value:
-                done.add(id(value))
+        if _merges(current, value):
+            if current is not value and (id(current), id(value)) not in done:
                 _fill(current, value, copier, True, done)
         else:
-            into[key] = copier.copy(value) if copies else value
+            follows = copies or isinstance(value, Lazy)
+            into[key] = copier.copy(value) if follows else value
 
 
-def _merges(current: Node, incoming: Node) -> bool:
-    """Whether a node is changed by another, instead of being replaced by it."""
+def _merges(current: Any, incoming: Any) -> bool:
+    """Whether a value is changed by another, instead of being replaced by it."""
+    if not (isinstance(current, Node) and isinstance(incoming, Node)):
+        return False
+    if current is incoming:
+        return True
     new = incoming._konfig_fields.get(TARGET)
     if new is None:
         return True
