@@ -1,5 +1,6 @@
 import itertools
 
+import jax
 import numpy as np
 import pytest
 
@@ -147,3 +148,20 @@ def test_a_relevance_that_is_no_number_is_refused_where_it_counts():
     with pytest.raises(ValueError, match="negative, or NaN\n  got nan"):
         Ndcg()(**inputs)
     assert Ndcg()(**inputs, mask=np.array([[False, True]])) == 1.0
+
+
+@pytest.mark.parametrize("metric", ALL)
+def test_a_relevance_that_is_none_gives_no_value_under_jit(metric):
+    @jax.jit
+    def value(relevance, mask):
+        scores = np.float32([[3, 2, 1]])
+        state = metric().get_state(scores=scores, relevance=relevance, mask=mask)
+        return state.compute()
+
+    every = np.ones((1, 3), bool)
+    for unknown in (np.nan, -1.0):
+        assert np.isnan(value(np.float32([[1, unknown, 0]]), every))
+        # Also where nothing is relevant, for which a query may be skipped.
+        assert np.isnan(value(np.float32([[0, unknown, 0]]), every))
+        masked = np.array([[True, False, True]])
+        assert value(np.float32([[1, unknown, 0]]), masked) == 1.0

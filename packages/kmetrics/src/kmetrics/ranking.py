@@ -66,7 +66,7 @@ class _Ranking(Metric):
         """The state of one batch.
 
         Raises:
-          ValueError: a relevance is negative, or NaN (not seen under jit).
+          ValueError: a relevance is negative, or NaN. Under jit the value is NaN.
         """
         _check_relevance(type(self).__name__, relevance, mask)
         values, weights = _values_of(self, scores, relevance, mask)
@@ -90,7 +90,8 @@ class Ndcg(_Ranking):
 
     Attributes:
       scores: path of real numbers `[*b, n]`, higher for earlier; a NaN comes last.
-      relevance: path of numbers of 0 and more `[*b, n]`.
+      relevance: path of numbers of 0 and more `[*b, n]`; with others a query has no
+        value.
       mask: path of bools or non-negative numbers: `[*b]` drops or weighs queries, and
         `[*b, n]` drops items; then a query weighs as much as the most of its items.
       k: how many items are looked at; None: all.
@@ -215,10 +216,12 @@ def _values_of(
         values = jnp.zeros(ranking.weights.shape)
     else:
         values = metric._values(ranking, k)
+    is_unknown = jnp.any(~(ranking.relevance >= 0), axis=-1)
+    values = jnp.where(is_unknown, jnp.nan, values)
     weights = ranking.weights
     if metric.no_relevant == "skip":
         any_relevant = jnp.any(ranking.relevance > 0, axis=-1)
-        weights = jnp.where(any_relevant, weights, 0.0)
+        weights = jnp.where(any_relevant | is_unknown, weights, 0.0)
     return values, weights
 
 
