@@ -90,6 +90,8 @@ def test_masked_vectors_do_not_count():
 def test_wrong_options_of_a_norm_are_refused():
     with pytest.raises(TypeError, match="ord must be a number"):
         Norm(ord="nuc")
+    with pytest.raises(ValueError, match=r"Norm: axis=.* names one axis twice"):
+        Norm(axis=(-1, 1))(tensor=GRID)
     with pytest.raises(ValueError, match="ord must be 0 or more, or inf"):
         Norm(ord=-1)
     with pytest.raises(ValueError, match="aggregation='sum'"):

@@ -25,6 +25,11 @@ def batches(**shapes):
     ]
 
 
+def yes_or_no(**shapes):
+    """The same with labels of 0 and 1."""
+    return [{**batch, "labels": batch["labels"] % 2} for batch in batches(**shapes)]
+
+
 CASES = {
     "accuracy": (kmetrics.Accuracy(), batches(logits=(3,), labels=())),
     "top_2": (kmetrics.Accuracy(top_k=2), batches(logits=(3,), labels=(1,))),
@@ -33,7 +38,7 @@ CASES = {
         batches(logits=(3,), labels=()),
     ),
     "top_k": (kmetrics.TopKAccuracy(k=2), batches(logits=(3,), labels=())),
-    "precision_1": (kmetrics.Precision1(), batches(logits=(3,), labels=(3,))),
+    "precision_1": (kmetrics.Precision1(), yes_or_no(logits=(3,), labels=(3,))),
     "joint": (
         kmetrics.JointAccuracy(),
         [
@@ -60,7 +65,7 @@ CASES = {
     "cosine": (kmetrics.CosineSimilarity(), batches(preds=(2,), targets=(2,))),
     "single": (kmetrics.SingleDimension(index=1), batches(values=(2,))),
     "skip": (kmetrics.SkipIfMissing(metric=kmetrics.Mean()), batches(values=())),
-    "binary": (kmetrics.BinaryAccuracy(), batches(logits=(), labels=())),
+    "binary": (kmetrics.BinaryAccuracy(), yes_or_no(logits=(), labels=())),
     "tree_map": (
         kmetrics.TreeMap(metric=kmetrics.Mean()),
         [{"values": batch} for batch in batches(a=(2,), b=())],
@@ -106,7 +111,7 @@ CASES = {
         batches(logits=(3,), labels=()),
     ),
     **{
-        name: (getattr(kmetrics, name)(), batches(logits=(3,), labels=(3,)))
+        name: (getattr(kmetrics, name)(), yes_or_no(logits=(3,), labels=(3,)))
         for name in kmetrics.multilabel.__all__
     },
 }

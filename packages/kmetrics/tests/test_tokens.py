@@ -1,5 +1,6 @@
 import math
 
+import jax
 import numpy as np
 import pytest
 
@@ -54,3 +55,12 @@ def test_a_text_all_of_whose_tokens_are_ignored_has_no_bytes():
     got = metric(**tokens, labels=labels, num_bytes=np.array([8, 100]))
     # Two tokens of two bits each, in eight bytes.
     assert got == pytest.approx(0.5, rel=1e-6)
+
+
+def test_texts_of_less_than_no_bytes_are_refused_and_nan_under_jit():
+    inputs = {"logits": LOGITS[:1], "labels": TOKENS[:1]}
+    with pytest.raises(ValueError, match="BitsPerByte: num_bytes holds a number below"):
+        BitsPerByte()(**inputs, num_bytes=np.array([-3]))
+    get_state = jax.jit(lambda n: BitsPerByte().get_state(**inputs, num_bytes=n))
+    assert math.isnan(get_state(np.array([-3])).compute())
+    assert get_state(np.array([4])).compute() == pytest.approx(1.0)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from kmetrics._masks import align_left, check_weights, fill_masked
 from kmetrics._numerics import is_traced, to_float32
@@ -66,17 +67,38 @@ def example_weights(mask: Any | None, batch: tuple[int, ...]) -> jax.Array:
     return jnp.broadcast_to(align_left(mask, batch), batch)
 
 
+def is_zero_or_one(
+    name: str, labels: jax.Array, *, mask: Any | None = None
+) -> jax.Array:
+    """Which of the labels are 0 or 1, for the others to become NaN.
+
+    Raises:
+      ValueError: one is neither (seen outside of jit, without a mask); `name` is that
+        of the loss or metric.
+    """
+    if labels.dtype == jnp.bool_:
+        return jnp.ones(labels.shape, bool)
+    fits = (labels == 0) | (labels == 1)
+    if mask is None and not is_traced(fits) and not np.all(fits):
+        raise ValueError(
+            f"{name}: a label is neither 0 nor 1\n"
+            f"  got {np.asarray(labels)[~np.asarray(fits)][0]:g}\n"
+            "mask it out, or say which numbers mean 1: labels > 0"
+        )
+    return fits
+
+
 def columns(name: str, scores: Any, labels: Any, mask: Any | None) -> Columns:
     """The questions of a binary, multi-label or multi-class problem.
 
     Labels shaped as the scores are one answer each, and the last axis holds the
     questions; `[b]` is a single question. Labels without that axis, or with 1 there,
     are the numbers of the classes, and the scores are logits of a softmax. A label that
-    is no class has NaN for scores.
+    is no class, or no answer, has NaN for scores.
 
     Raises:
-      ValueError: labels do not fit, or one is no class (seen outside of jit, without a
-        mask).
+      ValueError: labels do not fit, or one is no class or no answer (seen outside of
+        jit, without a mask).
     """
     scores, labels = to_float32(scores), jnp.asarray(labels)
     if labels.shape == scores.shape:
@@ -84,6 +106,8 @@ def columns(name: str, scores: Any, labels: Any, mask: Any | None) -> Columns:
             scores, labels = scores[:, None], labels[:, None]
         batch = scores.shape[:-1]
         targets, is_multiclass = labels != 0, False
+        fits = is_zero_or_one(name, labels, mask=mask)
+        scores = jnp.where(fits, scores, jnp.nan)
     else:
         batch = scores.shape[:-1]
         classes = class_labels(name, labels, batch)[..., None]

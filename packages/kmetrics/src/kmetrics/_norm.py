@@ -153,7 +153,10 @@ class Norm(Metric):
                 f"Norm: axis={self.axis} does not exist in a tensor of {rank} axes\n"
                 "use axis=None for the norm of the whole tensor"
             )
-        return tuple(sorted(a % rank for a in axes))
+        positive = sorted(a % rank for a in axes)
+        if len(set(positive)) < len(positive):
+            raise ValueError(f"Norm: axis={self.axis} names one axis twice")
+        return tuple(positive)
 
 
 def _norm(x: jax.Array, axes: tuple[int, ...], order: float) -> jax.Array:

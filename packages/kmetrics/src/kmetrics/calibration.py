@@ -47,8 +47,8 @@ class _Probabilities(Metric):
         """The state of one batch.
 
         Raises:
-          ValueError: not exactly one of logits and probs is given, or shapes do not
-            fit.
+          ValueError: not exactly one of logits and probs is given, shapes do not fit,
+            or a probability is none (seen outside of jit, without a mask).
         """
         name = type(self).__name__
         if (logits is None) == (probs is None):
@@ -56,6 +56,8 @@ class _Probabilities(Metric):
             raise ValueError(f"{name} takes either logits or probs\n  got {found}")
         is_logits = logits is not None
         scores = to_float32(logits if is_logits else probs)
+        if not is_logits:
+            scores = _probabilities(name, scores, mask)
         labels = _class_numbers(jnp.asarray(labels))
         if labels.shape == scores.shape:
             # Yes or no: the same as the two classes 0 and 1.
@@ -82,7 +84,8 @@ class _Probabilities(Metric):
 class LogLoss(_Probabilities):
     """The mean of `-log p(label)`, in nats.
 
-    For this and all metrics of this module: a label that is no class gives NaN.
+    For this and all metrics of this module: a label that is no class gives NaN, and so
+    does a probability outside of [0, 1].
 
     Attributes:
       logits: path of real numbers `[*b, n]`, of a softmax; or shaped as `labels`, of a
@@ -324,6 +327,18 @@ def _state_of(
     log_probs = jax.nn.log_softmax(scores) if is_logits else jnp.log(scores)
     probs = jnp.exp(log_probs) if is_logits else scores
     return metric._state(log_probs, probs, labels, weights, is_binary)
+
+
+def _probabilities(name: str, probs: jax.Array, mask: Any | None) -> jax.Array:
+    """`probs` with NaN for numbers that are none."""
+    is_known = ((probs >= 0) & (probs <= 1)) | jnp.isnan(probs)
+    if mask is None and not is_traced(is_known) and not bool(jnp.all(is_known)):
+        raise ValueError(
+            f"{name}: a probability is outside of [0, 1]\n"
+            f"  got {float(probs[~is_known][0]):g}\n"
+            "hand logits to logits=, or mask it out"
+        )
+    return jnp.where(is_known, probs, jnp.nan)
 
 
 def _class_numbers(labels: jax.Array) -> jax.Array:

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import kontext
 from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
-from kmetrics._class_inputs import class_labels
+from kmetrics._class_inputs import class_labels, is_zero_or_one
 from kmetrics._fields import mean_field, sum_field
 from kmetrics._masks import align_left, combine_masks
 from kmetrics._metric import Metric, OnEmpty
@@ -218,7 +218,8 @@ class TopKAccuracy(Metric):
 class BinaryAccuracy(Metric):
     """The share of answers, yes above a threshold, that are right.
 
-    A NaN is a wrong answer.
+    A NaN is a wrong answer, and so is every answer where the label is neither 0 nor 1;
+    outside jit, and without a mask, that raises ValueError.
 
     Attributes:
       logits: path of real numbers `[*b]`.
@@ -247,9 +248,11 @@ class BinaryAccuracy(Metric):
         mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
     ) -> Any:
         """The state of one batch."""
-        logits = to_float32(logits)
-        is_right = (logits > self.threshold) == (jnp.asarray(labels) != 0)
-        return AverageState.from_values(is_right & ~jnp.isnan(logits), mask)
+        logits, labels = to_float32(logits), jnp.asarray(labels)
+        fits = is_zero_or_one(type(self).__name__, labels, mask=mask)
+        is_right = (logits > self.threshold) == (labels != 0)
+        is_right &= fits & ~jnp.isnan(logits)
+        return AverageState.from_values(is_right, mask)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -285,7 +288,8 @@ class Precision1(Metric):
         """The state of one batch."""
         logits, labels = to_float32(logits), jnp.asarray(labels)
         best = jnp.argmax(logits, axis=-1)[..., None]
-        is_label = jnp.take_along_axis(labels, best, axis=-1)[..., 0] != 0
+        is_zero_or_one(type(self).__name__, labels, mask=mask)
+        is_label = jnp.take_along_axis(labels, best, axis=-1)[..., 0] == 1
         correct = is_label & ~jnp.any(jnp.isnan(logits), axis=-1)
         return AverageState.from_values(correct, _mask_of(mask, correct.ndim))
 

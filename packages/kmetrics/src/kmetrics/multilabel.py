@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 import kontext
 from kmetrics._average import AverageState
-from kmetrics._class_inputs import example_weights
+from kmetrics._class_inputs import example_weights, is_zero_or_one
 from kmetrics._masks import fill_masked
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
@@ -76,7 +76,9 @@ class LabelRankingAveragePrecision(Metric):
         mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
     ) -> Any:
         """The state of one batch."""
-        scores, is_label = to_float32(logits), jnp.asarray(labels) != 0
+        scores, labels = to_float32(logits), jnp.asarray(labels)
+        fits = is_zero_or_one(type(self).__name__, labels, mask=mask)
+        scores, is_label = jnp.where(fits, scores, jnp.nan), labels != 0
         batch, n = scores.shape[:-1], scores.shape[-1]
         weights = None
         if mask is not None:

@@ -14,6 +14,7 @@ from kmetrics._class_inputs import example_weights
 from kmetrics._fields import sum_field
 from kmetrics._masks import masked_sums
 from kmetrics._metric import Metric, OnEmpty
+from kmetrics._numerics import Pair, is_traced
 from kmetrics._options import Whole
 from kmetrics._register import state
 from kmetrics.calibration import LogLoss
@@ -88,7 +89,11 @@ class BitsPerByte(Metric):
         num_bytes: Int[Array, "*b"],
         mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
     ) -> Any:
-        """The state of one batch."""
+        """The state of one batch.
+
+        Raises:
+          ValueError: a length is below 0. Under jit the value is NaN.
+        """
         loss = LogLoss(ignore_index=self.ignore_index)
         state = loss.get_state(logits=logits, labels=labels, mask=mask)
         labels = jnp.asarray(labels)
@@ -99,4 +104,12 @@ class BitsPerByte(Metric):
         is_bool = tokens.dtype == jnp.bool_
         texts = tokens.any(axis=-1) if is_bool else tokens.max(axis=-1, initial=0)
         total, _ = masked_sums(num_bytes, texts)
-        return BitsPerByteState(nats=state.total, num_bytes=total)
+        is_wrong = jnp.any((jnp.asarray(num_bytes) < 0) & (texts != 0))
+        if not is_traced(is_wrong) and bool(is_wrong):
+            raise ValueError(
+                f"{type(self).__name__}: num_bytes holds a number below 0\n"
+                "give the length of each text in bytes"
+            )
+        unknown = jnp.where(is_wrong, jnp.nan, 0.0)
+        nats = Pair(state.total.hi + unknown, state.total.lo)
+        return BitsPerByteState(nats=nats, num_bytes=total)

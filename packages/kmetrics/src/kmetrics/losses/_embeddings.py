@@ -9,11 +9,11 @@ import jax
 import jax.numpy as jnp
 
 import kontext
+from kmetrics._class_inputs import is_zero_or_one
 from kmetrics._directions import cosine, direction, length
 from kmetrics._loss import Loss
 from kmetrics._masks import align_left
 from kmetrics._options import Flag, Positive
-from kmetrics.losses._labels import is_zero_or_one
 from ktyping import Array, Bool, Float, Real, typechecked
 
 # Drops a row of a softmax without an inf, whose gradient would be NaN.

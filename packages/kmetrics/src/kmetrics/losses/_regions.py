@@ -10,12 +10,13 @@ import jax
 import jax.numpy as jnp
 
 import kontext
+from kmetrics._class_inputs import is_zero_or_one
 from kmetrics._loss import Loss
 from kmetrics._masks import align_left
 from kmetrics._numerics import to_float32
 from kmetrics._options import Finite, Flag, NotNegative
 from kmetrics.losses._absolute import absolute
-from kmetrics.losses._labels import is_zero_or_one, shares
+from kmetrics.losses._labels import shares
 from ktyping import Array, Bool, Float, Real, typechecked
 
 
