@@ -110,6 +110,7 @@ def test_every_shipped_loss_is_among_the_cases():
 def test_every_shipped_loss_keeps_the_laws(name):
     metric, data, *options = CASES[name]
     check_laws(metric, data, **dict(*options))
+    assert metric.get_state(**data[0]).merges_on_device  # hence of fixed size
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -164,6 +164,7 @@ def test_every_shipped_metric_is_among_the_cases():
 def test_every_shipped_metric_keeps_the_laws(name):
     metric, data, *options = CASES[name]
     check_laws(metric, data, **dict(*options))
+    assert metric.get_state(**data[0]).merges_on_device  # hence of fixed size
     low, high = metric.range or (-np.inf, np.inf)
     values = np.array(jax.tree.leaves(metric(**data[0])))
     assert ((low <= values) & (values <= high) | np.isnan(values)).all()

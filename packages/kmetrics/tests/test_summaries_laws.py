@@ -103,6 +103,7 @@ def test_every_summary_is_among_the_cases():
 def test_every_summary_keeps_the_laws(name):
     metric, data, options = CASES[name]
     check_laws(metric, data, **options)
+    assert metric.get_state(**data[0]).merges_on_device  # hence of fixed size
 
 
 def test_devices_merge_in_their_order():

@@ -207,12 +207,27 @@ def test_every_shipped_metric_is_among_the_cases():
     assert tested == shipped
 
 
+# These keep what they saw, on the host. All others keep their size, as is a law of
+# what merges on the device.
+ON_HOST = (
+    "AveragePrecision",
+    "MedianAbsoluteError",
+    "MultilabelAveragePrecision",
+    "PrAuc",
+    "RocAuc",
+    "Spearman",
+    "equal_mass",
+)
+
+
 @pytest.mark.slow
 @pytest.mark.spec("kmetrics-20", "kmetrics-87")
 @pytest.mark.parametrize("name", CASES)
 def test_every_shipped_metric_keeps_the_laws(name):
     metric, data, *options = CASES[name]
     check_laws(metric, data, **dict(*options))
+    on_device = metric.get_state(**data[0]).merges_on_device
+    assert on_device == (name not in ON_HOST)
 
 
 @pytest.mark.slow
@@ -299,6 +314,35 @@ class CountsBatches(kmetrics.Mean):
 def test_parts_of_unequal_sizes_are_part_of_the_laws_for_batches_of_one_size():
     with pytest.raises(kmetrics.LawError, match="a batch and the rest, padded"):
         check_laws(CountsBatches(), batches(values=()))
+
+
+@kmetrics.state
+class AllValues(kmetrics.State):
+    values: jax.Array
+
+    @classmethod
+    def empty(cls):
+        return cls(values=jnp.zeros(0))
+
+    def merge(self, other):
+        both = jnp.concatenate([self.values, other.values])
+        return AllValues(values=both, _parent=self.merged_parent(other))
+
+    def compute(self):
+        return float(jnp.median(self.values)) if len(self.values) else 0.0
+
+
+class Median(BatchMean):
+    State = AllValues
+
+    def get_state(self, values):
+        return AllValues(values=jnp.asarray(values))
+
+
+def test_a_state_that_grows_on_the_device_breaks_a_law():
+    sizes = r"got \['float32 \[12\]'\]\s+expected \['float32 \[6\]'\]"
+    with pytest.raises(kmetrics.LawError, match=rf"does not grow\s+{sizes}"):
+        check_laws(Median(), batches(values=()))
 
 
 def test_a_batch_without_examples_is_part_of_the_laws():

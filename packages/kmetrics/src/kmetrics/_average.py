@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kmetrics._masks import masked_sums
-from kmetrics._numerics import Pair, add_pairs, to_pair, zero_pair
+from kmetrics._numerics import Pair, add_each, to_pair, zero_pair
 from kmetrics._register import state
 from kmetrics._state import State
 
@@ -67,11 +67,8 @@ class AverageState(State):
     def merge(self, other: Self) -> Self:
         """The mean over the values of both."""
         parent = self.merged_parent(other)
-        return type(self)(
-            total=add_pairs(self.total, other.total),
-            count=add_pairs(self.count, other.count),
-            _parent=parent,
-        )
+        total, count = add_each((self.total, self.count), (other.total, other.count))
+        return type(self)(total=total, count=count, _parent=parent)
 
     def compute(self) -> Any:
         """The mean, as a float; NaN if nothing counts (see `on_empty` of the metric).

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kmetrics._average import host_mean, mean_of
-from kmetrics._numerics import Pair, add_pairs, is_traced, zero_pair
+from kmetrics._numerics import Pair, add_each, is_traced, zero_pair
 from kmetrics._register import state
 from kmetrics._state import State
 
@@ -54,12 +54,10 @@ class LossState(State):
     def merge(self, other: Self) -> Self:
         """The loss on the data of both."""
         parent = self.merged_parent(other)
-        return type(self)(
-            weighted=add_pairs(self.weighted, other.weighted),
-            raw=add_pairs(self.raw, other.raw),
-            count=add_pairs(self.count, other.count),
-            _parent=parent,
-        )
+        own = (self.weighted, self.raw, self.count)
+        others = (other.weighted, other.raw, other.count)
+        weighted, raw, count = add_each(own, others)
+        return type(self)(weighted=weighted, raw=raw, count=count, _parent=parent)
 
     def compute(self) -> Any:
         """The weighted loss, as a float; 0 if nothing counts. Traced under jit."""

@@ -36,10 +36,11 @@ def check_laws(
 
     Each law is checked on the computed value: its parts have the names that
     `metric_names` tells, an empty state changes nothing, brackets do not matter, a
-    finalized state computes the same and still merges, jit changes nothing, a state
-    survives flattening; and if asked for, order does not matter, the merged states
-    equal the state of all data at once, a batch without examples changes nothing, and
-    rows that the mask drops are not looked at.
+    finalized state computes the same and still merges, one that merges on the device
+    does not grow, jit changes nothing, a state survives flattening; and if asked for,
+    order does not matter, the merged states equal the state of all data at once, a
+    batch without examples changes nothing, and rows that the mask drops are not looked
+    at.
 
     Inputs that are arrays are handed over under jit, others (text, say) as they are.
     Each size of batch is compiled once, without optimisation; batches of one size are
@@ -106,6 +107,9 @@ class _Laws:
             _value(_merge(final, states[0])),
             _value(_merge(whole, states[0])),
         )
+        if getattr(whole, "merges_on_device", False):
+            law = "a state that merges on the device does not grow"
+            self.check(law, _sizes(_merge(whole, whole)), _sizes(whole))
         leaves, structure = jax.tree.flatten(whole)
         again = structure.unflatten(leaves)
         self.check("a state survives flattening", _value(again), value)
@@ -186,6 +190,12 @@ def _maker(metric: Metric, batches: Sequence[Inputs]) -> Callable[[Inputs], Any]
 
 def _merge(a: Any, b: Any) -> Any:
     return a.merge(b)
+
+
+def _sizes(state: Any) -> list[str]:
+    """Dtype and shape of each array."""
+    leaves = jax.tree.leaves(state)
+    return [f"{getattr(x, 'dtype', type(x))} {list(np.shape(x))}" for x in leaves]
 
 
 def _from_the_right(states: Sequence[Any]) -> Any:
