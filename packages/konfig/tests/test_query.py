@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import konfig
-from konfig import ConfigDict, testing
+from konfig import ConfigDict, _paths, testing
 
 with konfig.imports(lazy=True):
     import types as T
@@ -164,3 +164,17 @@ def test_a_reference_that_fails_is_selected_as_it_is_written():
     cfg = ConfigDict(a=0)
     cfg.b = 1 / cfg.ref.a
     assert repr(konfig.select(cfg, "*")["b"]) == "1 / cfg.ref.a"
+
+
+KEYS = st.sampled_from(["a", "b", 0, "0"])
+
+
+@given(
+    st.lists(KEYS | st.sampled_from([_paths.ANY, _paths.DEEP]), max_size=4),
+    st.lists(KEYS, max_size=5),
+)
+def test_a_pattern_is_followed_key_by_key_to_what_it_matches(pattern, parts):
+    reached = _paths.started(pattern)
+    for key in parts:
+        reached = _paths.advanced(pattern, reached, key)
+    assert (len(pattern) in reached) == _paths.matches(pattern, parts)

@@ -86,11 +86,11 @@ def with_expressions(count):
 
 @pytest.mark.parametrize("name", COPIES)
 def test_many_calls_with_operations_are_copied(name):
-    cfg = with_expressions(400)
+    cfg = with_expressions(300)
     twin = COPIES[name](cfg)
     assert twin == cfg
     twin.value = 5
-    assert (twin.f399.a, twin.f399.b[1][0], cfg.f399.a) == (409, 5, 401)
+    assert (twin.f299.a, twin.f299.b[1][0], cfg.f299.a) == (309, 5, 301)
 
 
 def test_a_deep_config_is_resolved():

@@ -16,7 +16,7 @@ from konfig._errors import (
 )
 from konfig._keys import count_positional, is_call, is_index
 from konfig._node import ConfigDict
-from konfig._paths import DEEP, Parts, format_below, format_path, matches, parse
+from konfig._paths import Parts, advanced, format_below, format_path, parse, started
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
 from konfig._ref_eval import reader
@@ -100,22 +100,26 @@ def glob_paths(cfg: Any, pattern: str | Parts) -> list[Parts]:
     """The paths below a config that a pattern with `*` and `**` names, in order."""
     if isinstance(pattern, str):
         pattern = parse(pattern, glob=True)
-    found: dict[Parts, None] = {}
+    found: list[Parts] = []
+    open_: set[int] = set()
 
-    def look(value: Any, parts: Parts, open_: tuple[int, ...]) -> None:
-        if matches(pattern, parts):
-            found.setdefault(parts)
-        too_far = DEEP not in pattern and len(parts) >= len(pattern)
-        if too_far or not is_container(value) or id(value) in open_:
+    def look(value: Any, parts: Parts, reached: frozenset[int]) -> None:
+        if len(pattern) in reached:
+            found.append(parts)
+        if not is_container(value) or id(value) in open_:
             return
+        open_.add(id(value))
         for key, item in path_items(value):
-            look(item, (*parts, key), (*open_, id(value)))
+            after = advanced(pattern, reached, key)
+            if after:
+                look(item, (*parts, key), after)
+        open_.discard(id(value))
 
     try:
-        look(cfg, (), ())
+        look(cfg, (), started(pattern))
     except RecursionError:
         raise unending(cfg) from None
-    return list(found)
+    return found
 
 
 def flatten(cfg: Any) -> dict[str, Any]:

@@ -26,6 +26,7 @@ DEEP = _Wildcard("**")
 """Any number of keys, none included."""
 
 Parts = tuple[Any, ...]
+_NOTHING = object()
 
 
 def parse(text: str, *, glob: bool = False) -> Parts:
@@ -151,6 +152,39 @@ def format_below(parts: Iterable[Any]) -> str:
         else:
             text += f"[{part!r}]"
     return text
+
+
+def started(pattern: Sequence[Any]) -> frozenset[int]:
+    """How much of a pattern the empty path may have used up."""
+    return _behind_deep(pattern, {0})
+
+
+def advanced(
+    pattern: Sequence[Any], reached: Iterable[int], key: Any
+) -> frozenset[int]:
+    """How much of a pattern a path may have used up that is one key longer.
+
+    Args:
+      pattern: Keys, `ANY` and `DEEP`.
+      reached: The same of the path without the key; none when it cannot match.
+      key: The last key of the path.
+    """
+    after = set()
+    for at in reached:
+        part = pattern[at] if at < len(pattern) else _NOTHING
+        if part is DEEP:
+            after.add(at)
+        elif part is ANY or (part is not _NOTHING and _same_key(part, key)):
+            after.add(at + 1)
+    return _behind_deep(pattern, after)
+
+
+def _behind_deep(pattern: Sequence[Any], reached: set[int]) -> frozenset[int]:
+    """With what `**` may leave out: it stands for no key as well."""
+    for at in range(len(pattern)):
+        if at in reached and pattern[at] is DEEP:
+            reached.add(at + 1)
+    return frozenset(reached)
 
 
 def matches(pattern: Sequence[Any], parts: Sequence[Any]) -> bool:
