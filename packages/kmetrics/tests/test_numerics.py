@@ -61,6 +61,30 @@ def test_pair_arithmetic_agrees_with_float64(x, y):
     assert divide_pairs(a, b).numpy() == pytest.approx(quotient, rel=PAIR_RTOL, abs=0)
 
 
+@pytest.mark.parametrize("is_constant", [True, False])
+def test_pair_arithmetic_keeps_its_bits_in_one_compiled_program(is_constant):
+    # There a product and a sum may become one operation, and a division by a constant
+    # a product.
+    exact = np.random.default_rng(0).uniform(1, 2, 64)
+    x = jax.tree.map(jnp.asarray, to_pair(exact))
+    factors = [np.float32(f) for f in (0.3, 7, 1536)]
+
+    def all_of(x, factors):
+        pairs = [(f, to_pair(f)) for f in factors]
+        return [
+            (scale_pair(x, f), multiply_pairs(x, pair), divide_pairs(x, pair))
+            for f, pair in pairs
+        ]
+
+    compiled = jax.jit((lambda x, _: all_of(x, factors)) if is_constant else all_of)
+    for f, (scaled, multiplied, divided) in zip(
+        map(float, factors), compiled(x, factors), strict=True
+    ):
+        np.testing.assert_allclose(scaled.numpy(), x.numpy() * f, rtol=PAIR_RTOL)
+        np.testing.assert_allclose(multiplied.numpy(), x.numpy() * f, rtol=PAIR_RTOL)
+        np.testing.assert_allclose(divided.numpy(), x.numpy() / f, rtol=PAIR_RTOL)
+
+
 @given(st.lists(NUMBERS, min_size=3, max_size=3))
 @settings(deadline=None, max_examples=50)
 def test_adding_pairs_is_associative_to_48_bits(numbers):

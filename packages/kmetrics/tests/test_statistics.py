@@ -34,6 +34,10 @@ def test_the_deviation_of_two_halves_at_a_million():
     halves = [jnp.array([1.0, 2.0]) + 1e6, jnp.array([3.0, 4.0]) + 1e6]
     a, b = (Std().get_state(values=half) for half in halves)
     assert (a | b).compute() == pytest.approx(1.118034, rel=1e-6)
+    # In one program with the data, where their number is a constant.
+    three = jax.jit(Std().get_state)(values=jnp.array([1.0, 2.0, 6.0]) + 1e6)
+    assert three.mean.numpy() == pytest.approx(1e6 + 3, rel=1e-13)
+    assert three.compute() == pytest.approx((14 / 3) ** 0.5, rel=1e-9)
 
 
 def test_ddof_is_subtracted_from_the_count():
