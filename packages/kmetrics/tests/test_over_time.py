@@ -149,6 +149,12 @@ def test_wrong_options_and_metrics_are_refused():
         MinOverTime(metric=kmetrics.summaries.ShowTexts())(texts=["a"])
 
 
+@pytest.mark.parametrize("step", [2.5, True, "2", np.array([2]), None])
+def test_a_step_that_is_no_whole_number_is_refused(step):
+    with pytest.raises(TypeError, match="Every: step must be a whole number"):
+        Every(metric=MEAN, n=2).get_state(values=np.ones(2), step=step)
+
+
 def test_every_under_jit_refuses_states_that_collect_on_the_host():
     metric = Every(metric=kmetrics.RocAuc(), n=2)
     scores, labels = np.float32([0.1, 0.8]), np.array([0, 1])

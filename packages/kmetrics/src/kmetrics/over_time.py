@@ -118,6 +118,7 @@ class Every(Metric):
 
         Raises:
           HostOnlyError: called under jit, and the metric collects on the host.
+          TypeError: `step` is no integer.
         """
         return self._if_due(step, lambda: self.metric.get_state(**inputs))
 
@@ -141,6 +142,10 @@ class Every(Metric):
         )
 
     def _if_due(self, step: Any, make: Any) -> Any:
+        dtype = step.dtype if hasattr(step, "dtype") else np.asarray(step).dtype
+        if np.ndim(step) or not jnp.issubdtype(dtype, jnp.integer):
+            given = f"{dtype} {list(np.shape(step))}"
+            raise TypeError(f"Every: step must be a whole number\n  got {given}")
         if not is_traced(step):
             return make() if int(step) % self.n == 0 else self.metric.empty()
         spec = jax.eval_shape(make)
