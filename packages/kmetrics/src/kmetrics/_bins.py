@@ -63,18 +63,17 @@ def sum_bins(index: Any, size: int, values: Any) -> Pair:
     rest = rest / unit
     # As many bits as the sum of so many numbers has room for in 32.
     bits = max(1, min(16, 30 - values.size.bit_length()))
-    total = Pair(jnp.zeros(size, jnp.float32), jnp.zeros(size, jnp.float32))
-    scale = 1.0
+    parts, scale = [], 1.0
     # Three bits are in front of the point already.
     for shift in (bits - 3, *[bits] * (math.ceil(16 / bits) - 1)):
         rest, scale = rest * 2.0**shift, scale / 2.0**shift
         whole = jnp.round(rest)
         rest = rest - whole
         part = to_pair(_added(index, size, whole.astype(jnp.int32)))
-        total = add_pairs(total, Pair(part.hi * scale, part.lo * scale))
+        parts.append(Pair(part.hi * scale, part.lo * scale))
     rest = jnp.where(is_finite, rest * scale, values)
-    total = add_pairs(total, to_pair(_added(index, size, rest)))
-    total, rest = (half * unit for half in total)
+    parts.append(to_pair(_added(index, size, rest)))
+    total, rest = (half * unit for half in functools.reduce(add_pairs, parts))
     return Pair(total, jnp.where(jnp.isfinite(total), rest, 0.0))
 
 

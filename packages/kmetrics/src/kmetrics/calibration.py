@@ -299,15 +299,12 @@ class CalibrationError(_Probabilities):
         place = jnp.searchsorted(upper, confidence.ravel(), side="left")
         place = jnp.clip(place, 0, self.bins - 1)
 
-        def per_bin(x: jax.Array) -> Pair:
-            kept = jnp.where(weight != 0, to_float32(x).ravel() * weight, 0.0)
-            return sum_bins(place, self.bins, kept)
-
-        return CalibrationState(
-            weight=per_bin(jnp.ones_like(confidence)),
-            confidence=per_bin(confidence),
-            correct=per_bin(correct),
-        )
+        # The fields of the state, in their order.
+        columns = (jnp.ones_like(confidence), confidence, to_float32(correct))
+        columns = jnp.stack([column.ravel() for column in columns])
+        kept = jnp.where(weight != 0, columns * weight, 0.0)
+        sums = jax.vmap(lambda column: sum_bins(place, self.bins, column))(kept)
+        return CalibrationState(*map(Pair, *sums))
 
 
 # One compiled call when used outside jit, and plain operations inside.
