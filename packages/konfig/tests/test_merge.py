@@ -1,6 +1,7 @@
 """Merges: what was read in one config is read in the one that it came into."""
 
 import copy
+from fractions import Fraction
 
 import pytest
 
@@ -106,3 +107,31 @@ def test_a_node_of_another_target_replaces_the_one_that_was_there():
     cfg = ConfigDict(m=N.A(x=1, y=2))
     cfg.update(ConfigDict(m=N.B(x=3)))
     assert cfg.m == N.B(x=3)
+
+
+@pytest.mark.parametrize("how", ["update", "ior", "or"])
+def test_another_target_at_the_root_takes_the_place_of_all_that_was_there(how):
+    node, other = konfig.call(Fraction, 1, 3), konfig.call(dict, z=3)
+    cfg = merged(how, node, other)
+    assert cfg == konfig.call(dict, z=3)
+    assert konfig.resolve(cfg, freeze=False) == {"z": 3}, "trusted like the other"
+    named_by_data = merged(how, cfg, {"__qualname__": "os:getcwd"})
+    with pytest.raises(konfig.UnsafeTargetError):
+        konfig.resolve(named_by_data)
+
+
+@pytest.mark.parametrize("how", ["update", "ior"])
+def test_a_merge_that_fails_changes_nothing(how):
+    cfg = ConfigDict(a=1, b={"x": 1, "n": konfig.required(int)}, call=konfig.call(dict))
+    cfg.b.lock()
+    before, origins = konfig.deepcopy(cfg), cfg.to_json(origins=True)
+    for refused in ({"new": 3}, {"x": 2, "n": "text"}):
+        with pytest.raises(konfig.KonfigError):
+            merged(how, cfg, {"a": 2, "c": 3, "b": refused})
+        assert cfg == before
+        assert cfg.to_json(origins=True) == origins
+    locked = konfig.call(Fraction, 1)
+    locked.lock()
+    with pytest.raises(konfig.LockedError):
+        merged(how, locked, konfig.call(dict))
+    assert locked == konfig.call(Fraction, 1)

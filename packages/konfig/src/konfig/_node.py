@@ -210,6 +210,8 @@ class ConfigDict(Node, _faults.NoOperators, MutableMapping):
     def update(self, other: Any = (), /, **fields: Any) -> None:
         """Merges deeply; a node with another target replaces the one that was there.
 
+        When a field is refused nothing is changed.
+
         The parts of another config are copied: references that read it there read this
         one here. The nodes in a plain mapping are taken as they are.
 
