@@ -95,6 +95,17 @@ def test_a_metric_on_gradients_is_refused_when_given(parts):
 
 
 @pytest.mark.spec("io-44")
+def test_results_of_one_name_are_refused_with_the_name_of_the_evaluator(parts):
+    clash = {
+        "a": kmetrics.Moments(values="preds"),
+        "a/mean": kmetrics.Mean(values="preds"),
+    }
+    trainer = parts.trainer(evals={"test": every(2, metrics=clash)})
+    with pytest.raises(kmetrics.NameCollisionError, match="named 'a/mean'") as caught:
+        trainer.train()
+    assert "evals['test']" in caught.value.__notes__
+
+
 def test_a_metric_without_a_mask_is_refused_on_padded_data(parts):
     class NoMask(parts.Gap):
         def get_state(self, pred, target):

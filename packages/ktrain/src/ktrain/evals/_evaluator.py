@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+import kmetrics
 from ktrain import _bind, _errors
 from ktrain.context import Context
 from ktrain.evals._schedule import EveryNSteps
@@ -107,9 +108,13 @@ class Evaluator(_bind.RootBound):
     def _measures(self, name: str) -> Measures:
         summaries = _bind.value_of(self.summaries)
         measures = Measures(self.losses, self.metrics, summaries)
-        for group in ("metrics", "summaries"):
-            measures = self._possible(name, group, measures)
-        return measures
+        try:
+            for group in ("metrics", "summaries"):
+                measures = self._possible(name, group, measures)
+            return measures
+        except kmetrics.NameCollisionError as error:
+            error.add_note(f"evals[{name!r}]")
+            raise
 
     def _possible(self, name: str, group: str, measures: Measures) -> Measures:
         """Gives the measures less the inherited ones that only training can have."""
