@@ -310,6 +310,24 @@ def test_applying_a_difference_gives_the_other_config(one, other):
     assert repr(a) == before
 
 
+def test_references_to_what_a_difference_brings_are_kept():
+    new = ConfigDict(late={"n": 1}, part={"inner": {"x": 1}, "l": [0]})
+    new.part.r = new.part.inner.ref.x + new.late.ref.n
+    new.part.l.append({"n": 5})
+    new.part.l[1].m = new.part.l[1].ref.n
+    for old in (ConfigDict(), ConfigDict(part={"l": [0]}, gone=1)):
+        applied = konfig.apply(old, konfig.diff(old, new))
+        assert applied == new
+        applied.part.inner.x, applied.late.n = 10, 20
+        assert (applied.part.r, applied.part.l[1].m) == (30, 5)
+    with pytest.raises(konfig.OverrideError, match=r"cfg\.no is not there") as caught:
+        konfig.apply_overrides(
+            new, ['part.r=json::{"__ref__": "x", "__anchor__": "no"}']
+        )
+    assert "part.r=json::" in str(caught.value)
+    assert new.part.r == 2
+
+
 def test_a_difference_that_occurs_twice_is_found_twice():
     a, b = ConfigDict(n=1), ConfigDict(n=1)
     a.x = konfig.ref_fn(dict, a.ref.n, key=1)

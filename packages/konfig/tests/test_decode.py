@@ -23,6 +23,12 @@ BROKEN = [
         "broken '__placeholder__'",
     ),
     ({"__placeholder__": {"default": {"__placeholder__": {}}}}, "broken '__placeh"),
+    ({"__placeholder__": {"type": []}}, "broken '__placeholder__': {'type': []}"),
+    ({"__placeholder__": {"typ": "builtins:int"}}, "broken '__placeholder__'"),
+    ({"__items__": [["__qualname__", 3]]}, "malformed name 3"),
+    ({"__items__": [["__qualname__", "a b"]]}, "malformed name 'a b'"),
+    ({"__items__": [["__const__", "a:b"]]}, "'__const__' has a meaning in JSON"),
+    ({"__items__": [["__id__", 3]]}, "'__id__' has a meaning in JSON"),
     ({"__items__": 3}, "broken '__items__': 3"),
     ({"__items__": [[1]]}, "broken '__items__': [[1]]"),
     ({"__items__": [[[1], 2]]}, "broken '__items__': [[[1], 2]]"),
@@ -45,6 +51,26 @@ def test_a_fault_inside_a_tag_is_the_one_that_is_told():
     with pytest.raises(konfig.ConfigValueError) as caught:
         konfig.from_json({"a": {"__tuple__": [{"__float__": "x"}]}})
     assert caught.value.message == "broken '__float__': 'x'"
+
+
+@pytest.mark.parametrize(
+    ("anchor", "fault"),
+    [("no", "cfg.no is not there for cfg.ref.x"), ("n", "no config is there to be")],
+)
+def test_a_reference_to_what_is_not_in_the_file_is_told_with_both_places(
+    tmp_path, anchor, fault
+):
+    path = tmp_path / "c.json"
+    ref = {"__ref__": "x", "__anchor__": anchor}
+    path.write_text(json.dumps({"n": 3, "a": [{"b": {"__expr__": ["add", ref, 1]}}]}))
+    with pytest.raises(konfig.ConfigValueError) as caught:
+        konfig.load(path)
+    assert fault in caught.value.message
+    assert (caught.value.path, caught.value.origin) == ("cfg.a[0].b", str(path))
+
+
+def test_a_key_that_no_mapping_can_have_stays_a_text():
+    assert konfig.from_json({"__raw__=[1]": 2}) == {"__raw__=[1]": 2}
 
 
 def test_whatever_is_read_can_be_printed():

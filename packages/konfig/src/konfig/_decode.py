@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -17,6 +17,7 @@ from konfig._errors import (
     KonfigError,
     short,
 )
+from konfig._keys import raw_key
 from konfig._list import ConfigList
 from konfig._node import ConfigDict
 from konfig._paths import Parts, format_path, parse
@@ -76,20 +77,26 @@ def from_json(
     return decode(source, trusted=trusted, origin=origin)
 
 
-def decode(
-    data: Any, *, trusted: bool, origin: str | None = None, root: Any = None
-) -> Any:
+def decode(data: Any, *, trusted: bool, origin: str | None = None) -> Any:
     """A config value from JSON data, which is left as it is.
 
     Args:
       data: What a JSON reader gave.
       trusted: Whether `resolve` may call what it names.
       origin: Where it comes from, for messages.
-      root: What references read from, when that is not the value itself.
     """
+    result, tie = decode_part(data, trusted=trusted, origin=origin)
+    tie(result)
+    return result
+
+
+def decode_part(
+    data: Any, *, trusted: bool, origin: str | None = None
+) -> tuple[Any, Callable[[Any], None]]:
+    """A part of a config, and what ties its references to the config they read."""
     decoder = _Decoder(data, trusted, origin)
     try:
-        result = decoder.decode(data)
+        return decoder.decode(data), decoder.anchor
     except RecursionError:
         raise too_deep() from None
     except KonfigError as error:
@@ -106,8 +113,6 @@ def decode(
             path=format_path(reversed(decoder.way_out), "cfg"),
             origin=origin,
         ) from None
-    decoder.anchor(result if root is None else root)
-    return result
 
 
 def _loaded(text: str | bytes, origin: str) -> Any:
@@ -236,9 +241,10 @@ class _Decoder:
             )
         if tag == "__items__":
             node = self._blank(data)
-            for key, item in data[tag]:
-                key = self.decode(key)
-                node._konfig_fields[key] = self.decode(item)
+            for written, item in data[tag]:
+                value = self.decode(item)
+                key = raw_key(self.decode(written), value, False)
+                node._konfig_fields[key] = value
             return node
         if tag == "__ref__":
             anchor = data.get("__anchor__", "")
@@ -264,10 +270,11 @@ class _Decoder:
         return made
 
     def _placeholder(self, data: Mapping[str, Any]) -> Any:
+        unknown = data.keys() - {"type", "default", "required", "doc", "value"}
         names = data.get("type", "builtins:object")
-        kinds = [
-            class_of(name) for name in ([names] if isinstance(names, str) else names)
-        ]
+        kinds = list(map(class_of, [names] if isinstance(names, str) else names))
+        if unknown or not kinds:
+            raise ValueError("a declaration has a type, and nothing else")
         kind = kinds[0]
         for other in kinds[1:]:
             both = isinstance(kind, (type, type(int | str))) and isinstance(other, type)
@@ -294,10 +301,16 @@ class _Decoder:
                         anchor = anchor[key]
                 except (KeyError, IndexError, TypeError):
                     text = format_path(parts, "cfg")
-                    raise ConfigValueError(f"{text} is not there for {ref!r}") from None
+                    raise self._lost(ref, root, f"{text} is not there for") from None
             if not is_container(anchor):
-                raise ConfigValueError(f"{ref!r} has no config to read from")
+                raise self._lost(ref, root, "no config is there to be read by")
             object.__setattr__(ref, "__konfig_anchor__", anchor)
+
+    def _lost(self, ref: Ref, root: Any, why: str) -> ConfigValueError:
+        from konfig._unwritable import path_of  # broken data alone pays for it
+
+        place = path_of(ref, root)
+        return ConfigValueError(f"{why} {ref!r}", path=place, origin=self._origin)
 
 
 _NATIVE = frozenset((type(None), bool, int, float, str))
@@ -310,6 +323,8 @@ def _old_key(key: str) -> Any:
     import ast
 
     try:
-        return ast.literal_eval(key.removeprefix("__raw__="))
-    except (ValueError, SyntaxError):
+        found = ast.literal_eval(key.removeprefix("__raw__="))
+        hash(found)
+    except (ValueError, SyntaxError, TypeError):
         return key
+    return found

@@ -47,7 +47,7 @@ def raw_key(key: Any, value: Any, call: bool) -> Any:
     Raises:
       ConfigValueError: When it has a meaning in JSON, or names a malformed target.
     """
-    if key in RESERVED:
+    if key in RESERVED or key == "__const__":
         raise ConfigValueError(
             f"{key!r} has a meaning in JSON and cannot be a key",
             hint="read JSON with konfig.from_json",

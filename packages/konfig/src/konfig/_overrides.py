@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from konfig import _access, _convert
 from konfig._const import Const
 from konfig._copy import deepcopy
-from konfig._decode import decode
+from konfig._decode import decode_part
 from konfig._errors import (
     ConfigIndexError,
     ConfigKeyError,
@@ -133,13 +134,15 @@ def apply_overrides(
     parsed = [
         parse_override(item) if isinstance(item, str) else item for item in overrides
     ]
-    changed: list[str] = []
+    changes: list[_Change] = []
     with undone_on_error(cfg):
         for override in parsed:
             for parts in _places(cfg, override):
-                _Change(cfg, override, parts, names or {}).apply()
-                changed.append(format_path(parts, "cfg"))
-    return changed
+                changes.append(_Change(cfg, override, parts, names or {}))
+                changes[-1].apply()
+        for change in changes:
+            change.tie()
+    return [change.path for change in changes]
 
 
 def _places(cfg: Any, override: Override) -> list[Parts]:
@@ -171,11 +174,25 @@ class _Change:
         self._override = override
         self._parts = parts
         self._names = names
+        self._tied: Callable[[Any], None] | None = None
+        self.path = format_path(parts, "cfg")
 
     def apply(self) -> None:
         create = self._override.op == ":="
-        try:
+        with self._told():
             _access.change(self._cfg, self._parts, self._act, create)
+
+    def tie(self) -> None:
+        """Ties references in data to what they read, which may have come later."""
+        if self._tied is not None:
+            with self._told():
+                self._tied(self._cfg)
+
+    @contextmanager
+    def _told(self) -> Generator[None]:
+        """Tells what fails inside as the fault of this override."""
+        try:
+            yield
         except OverrideError as error:
             if self._override.flag not in error.message:
                 error.path = self._override.flag
@@ -269,6 +286,7 @@ class _Change:
             more = tuple(value) if isinstance(value, (list, tuple)) else (value,)
             return _access.assign(container, key, current + more)
         if isinstance(current, ConfigDict) and isinstance(value, Mapping):
+            self.tie()  # the copies that are merged in are out of reach afterwards
             current.update(value)
             return container
         raise self._fault(
@@ -343,7 +361,10 @@ class _Change:
         except ValueError as error:
             raise self._fault(f"not JSON: {error}") from None
         # Typed by the user like the rest of the command line, so it may name targets.
-        return decode(data, trusted=True, root=self._cfg)
+        value, self._tied = decode_part(data, trusted=True)
+        with suppress(ConfigValueError):  # `tie` tries again
+            self._tied(self._cfg)
+        return value
 
     def _from_file(self, text: str) -> Any:
         return load_data(text)
