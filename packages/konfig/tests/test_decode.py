@@ -16,6 +16,10 @@ BROKEN = [
     ({"__expr__": ["call"]}, "'call' of a reference has 0 operands"),
     ({"__expr__": ["attr", 1, 2]}, "'attr' of a reference needs a text"),
     ({"__expr__": ["format", 1]}, "'format' of a reference needs a text"),
+    (
+        {"__expr__": ["maximum", 1], "__kwargs__": {"key": {"__const__": "os:remove"}}},
+        "'maximum' of a reference has operands by name",
+    ),
     ({"__placeholder__": 3}, "broken '__placeholder__': 3"),
     ({"__placeholder__": {"type": 3}}, "broken '__placeholder__': {'type': 3}"),
     (

@@ -179,6 +179,8 @@ def test_a_reference_used_as_a_value_is_told_what_computes_later(act, use, inste
         ("{", (), "not a template: "),
         ("{}}", (1,), "not a template: "),
         (3, (), "not a template: "),
+        ("{}{0}", (1,), "fields {} or {0}, not both"),
+        ("{!z}", (1,), "not a template: no conversion !z"),
     ],
 )
 def test_a_template_is_held_against_its_values_where_it_is_written(
@@ -223,3 +225,69 @@ def test_a_constant_is_a_name_and_has_no_attributes():
     assert not hasattr(cfg.dtype, "itemsize")
     assert copy.copy(cfg.dtype) is cfg.dtype
     assert pickle.loads(pickle.dumps(cfg.dtype)) == cfg.dtype
+
+
+@pytest.mark.parametrize("path", [3, None, {"a": 1}])
+def test_a_path_is_a_text_or_its_keys(path):
+    cfg = ConfigDict(a={"b": [1]})
+    uses = (
+        lambda: konfig.get_path(cfg, path),
+        lambda: konfig.set_path(cfg, path, 1),
+        lambda: konfig.del_path(cfg, path),
+        lambda: konfig.origin(cfg, path),
+        lambda: konfig.select(cfg, path),
+    )
+    for use in uses:
+        assert "a path is a text or a tuple of its keys" in refused(use)
+    for keys in (("a", "b", 0), ["a", "b", 0], "a.b[0]"):
+        assert konfig.get_path(cfg, keys) == 1
+
+
+def test_a_flat_config_is_a_mapping():
+    assert "a flat config is a mapping of paths, not [1]" in refused(
+        lambda: konfig.unflatten([1])
+    )
+
+
+def test_a_slice_holds_scalars():
+    assert ConfigDict(s=slice(None, 3)).s == slice(None, 3)
+    for bound in (object(), [1], {}, ConfigDict(a=1).ref.a):
+        text = refused(lambda bound=bound: ConfigDict(s=[slice(bound, 3)]))
+        assert "at:      cfg.s[0]" in text
+    with pytest.raises(konfig.ConfigTypeError, match="bounds of a slice"):
+        konfig.from_json({"s": {"__slice__": [{"a": 1}, 2, 3]}})
+
+
+def test_a_reference_may_bound_a_slice():
+    cfg = ConfigDict(n=2, l=[1, 2, 3])
+    cfg.x = cfg.ref.l[: cfg.ref.n]
+    twin = konfig.from_json(cfg.to_json(), trusted=True)
+    for one in (cfg, copy.deepcopy(cfg), twin):
+        assert one.x == [1, 2]
+        one.n = 1
+        assert one.x == [1]
+
+
+@pytest.mark.parametrize(
+    ("act", "kind"),
+    [
+        (lambda ref: setattr(ref, "a", 1), AttributeError),
+        (lambda ref: delattr(ref, "a"), AttributeError),
+        (lambda ref: ref.__setitem__("a", 1), TypeError),
+        (lambda ref: ref.__delitem__("a"), TypeError),
+    ],
+)
+def test_a_reference_is_not_assigned_to(act, kind):
+    with pytest.raises(
+        kind, match=r"cfg\.ref\.m is a reference .* set the field itself"
+    ):
+        act(ConfigDict(m={"a": 1}).ref.m)
+
+
+def test_items_of_a_tuple_are_read_by_path():
+    cfg = ConfigDict(a=2)
+    cfg.t = (cfg.ref.a * 2, konfig.placeholder(int, default=5))
+    assert [konfig.get_path(cfg, ("t", index)) for index in range(2)] == [4, 5]
+    konfig.apply_overrides(cfg, ["t[0]=1e1"])
+    assert cfg.t[0] == 10
+    assert type(cfg.t[0]) is int

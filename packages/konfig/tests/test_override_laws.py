@@ -1,5 +1,7 @@
 """Overrides: whatever is typed is applied as a whole, or refused with one error."""
 
+import fractions
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,3 +53,62 @@ def test_of_several_overrides_all_are_applied_or_none():
     with pytest.raises(konfig.OverrideError):
         konfig.apply_overrides(layers, ["l+=3", "l[0].n=5", "l[1]:del", "last=x"])
     assert konfig.to_json(layers) == before
+
+
+def test_a_wildcard_deletes_from_the_end_and_outer_values_last():
+    cfg = ConfigDict(l=[1, 2, 3], d={"a": {"a": 1}, "b": 2})
+    changed = konfig.apply_overrides(cfg, ["l[*]:del", "d.**.a:del", "d.*=3"])
+    assert changed[:3] == ["cfg.l[0]", "cfg.l[1]", "cfg.l[2]"]
+    assert cfg == {"l": [], "d": {"b": 3}}
+
+
+def test_what_a_wildcard_reaches_twice_is_changed_once():
+    shared = ConfigDict(l=[1], n=2)
+    cfg = ConfigDict(a=shared, b=(shared,), c={"l": [5]})
+    changed = konfig.apply_overrides(cfg, ["**.l+=4", "**.n:del"])
+    assert changed == ["cfg.a.l", "cfg.b[0].l", "cfg.c.l", "cfg.a.n", "cfg.b[0].n"]
+    assert cfg == {"a": {"l": [1, 4]}, "b": ({"l": [1, 4]},), "c": {"l": [5, 4]}}
+
+
+def test_deleting_takes_every_spelling_that_setting_takes():
+    cfg = ConfigDict(m={"0": 1, "10": 2}, f=konfig.call(fractions.Fraction, 1, 2))
+    konfig.apply_overrides(cfg, ["m.10:del", "m[0]:del", "f.denominator:del"])
+    assert cfg == {"m": {}, "f": konfig.call(fractions.Fraction, 1)}
+    del cfg.f.numerator
+    assert cfg.f == konfig.call(fractions.Fraction)
+    with pytest.raises(konfig.ConfigAttributeError, match="numerator"):
+        del cfg.f.numerator
+
+
+@pytest.mark.parametrize("name", ["need", "lost"])
+def test_nothing_is_appended_to_what_has_no_value(name):
+    cfg = ConfigDict(need=konfig.required(list))
+    cfg.lost = cfg.ref.nothing
+    with pytest.raises(konfig.OverrideError, match="there is none yet") as caught:
+        konfig.apply_overrides(cfg, [f"{name}+=3"])
+    assert caught.value.hint == f"set it: cfg.{name}=VALUE"
+
+
+@pytest.mark.parametrize("given", ["a=3", {"a": 3}, [3], 3, None])
+def test_overrides_are_a_list_of_texts(given, tmp_path):
+    path = tmp_path / "c.json"
+    konfig.save(ConfigDict(a=1), path)
+    for use in (
+        lambda: konfig.apply_overrides(ConfigDict(a=1), given),
+        lambda: konfig.load_config(path, overrides=given),
+        lambda: konfig.load(path, given),
+    ):
+        with pytest.raises(konfig.ConfigTypeError, match="a list of texts") as caught:
+            use()
+        assert "['model.hidden=128'" in caught.value.hint
+
+
+def test_a_set_stays_a_set():
+    cfg = ConfigDict(s={1, 2})
+    konfig.apply_overrides(cfg, ["s=[3, 3]"])
+    assert cfg.s == {3}
+    for text in ("3", "[[1]]"):
+        with pytest.raises(konfig.OverrideError, match="expected set"):
+            konfig.apply_overrides(cfg, [f"s={text}"])
+    konfig.apply_overrides(cfg, ["s=None"])
+    assert cfg.s is None

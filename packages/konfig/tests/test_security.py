@@ -1,6 +1,7 @@
 """What data may make resolve run."""
 
 import json
+import sys
 
 import pytest
 
@@ -156,3 +157,65 @@ def test_arithmetic_of_data_is_harmless_and_works():
     cfg = konfig.from_json('{"a": 2, "x": {"__expr__": ["mul", {"__ref__": "a"}, 3]}}')
     assert cfg.x == 6
     assert konfig.resolve(cfg) == {"a": 2, "x": 6}
+
+
+READERS = {
+    "field": lambda cfg: cfg.x,
+    "item": lambda cfg: cfg.l[0],
+    "to_dict": lambda cfg: cfg.to_dict(),
+    "plain": lambda cfg: cfg.to_json(lossless=False),
+    "flatten": konfig.flatten,
+    "select": konfig.select,
+    "validate": konfig.validate,
+    "html": lambda cfg: cfg._repr_html_(),
+    "fingerprint": lambda cfg: konfig.fingerprint(cfg, refs="resolve"),
+    "override": lambda cfg: konfig.apply_overrides(cfg, ["x=3"]),
+}
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_reading_what_data_refers_to_imports_nothing(read, tmp_path, monkeypatch):
+    (tmp_path / "konfig_evil.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    lazy = {"__expr__": ["add", {"__ref__": "a"}, {"__const__": "konfig_evil:x"}]}
+    cfg = konfig.from_json({"a": 1, "x": lazy, "l": [lazy]})
+    try:
+        read(cfg)
+    except konfig.UnsafeTargetError as error:
+        assert "would import konfig_evil:x" in error.message
+    assert "konfig_evil" not in sys.modules
+
+
+def test_reading_what_the_program_refers_to_imports_it():
+    cfg = konfig.ConfigDict(a=1)
+    cfg.x = konfig.maximum(cfg.ref.a, konfig.Const("math:pi"))
+    assert cfg.x > 3
+    assert konfig.validate(cfg, import_targets=False).ok
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        data("os:getcwd"),
+        {"__const__": "os:getcwd"},
+        {"__tuple__": [data("os:getcwd")]},
+        {"__expr__": ["call", {"__const__": "os:getcwd"}, {"__ref__": "a"}]},
+        {"__ref__": "a.__class__"},
+    ],
+)
+def test_a_difference_does_not_make_data_trusted(part):
+    other = konfig.from_json({"a": 1, "x": part})
+    for base in (konfig.ConfigDict(), konfig.ConfigDict(a=1, x=konfig.call(dict))):
+        applied = konfig.apply(base, konfig.diff(base, other))
+        assert applied == other
+        with pytest.raises(konfig.UnsafeTargetError):
+            konfig.resolve(applied)
+    mine = konfig.from_json({"a": 1, "x": data("fractions:Fraction", 1)}, trusted=True)
+    applied = konfig.apply(konfig.ConfigDict(), konfig.diff(konfig.ConfigDict(), mine))
+    assert konfig.resolve(applied).x == 1
+
+
+def test_a_partial_of_a_name_from_data_is_not_trusted():
+    cfg = konfig.from_json({"f": {"__const__": "os:getcwd"}})
+    with pytest.raises(konfig.UnsafeTargetError):
+        konfig.resolve(konfig.partial(cfg.f))

@@ -132,6 +132,10 @@ def test_sweeps_of_a_config_file_are_found_by_name(file):
     assert found == ["S", "L"]
     with pytest.raises(konfig.ConfigFileError, match="did you mean 'size'"):
         sweep.load(file, "sise")
+    with open(file, "a") as more:
+        more.write("def sweep_bad():\n    return 3\n")
+    with pytest.raises(konfig.ConfigTypeError, match=r"sweep_bad\(\) of .* gives 3"):
+        sweep.load(file, "bad")
     with pytest.raises(konfig.OverrideError, match="no argument of a config file"):
         sweep.configs(base(), both)
     source = konfig.ConfigSource(file, {"size": "M"}, ("model.hidden=9",))

@@ -16,10 +16,10 @@ from konfig._errors import (
 )
 from konfig._keys import count_positional, is_call, is_index
 from konfig._node import ConfigDict
-from konfig._paths import Parts, advanced, format_below, format_path, parse, started
+from konfig._paths import Parts, advanced, format_below, format_path, keys_of, started
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
-from konfig._ref_eval import reader
+from konfig._ref_eval import read, reader
 from konfig._tree import (
     TARGET,
     Node,
@@ -47,7 +47,7 @@ def get_path(cfg: Any, path: str | Parts, default: Any = _MISSING) -> Any:
       ConfigKeyError: When a key on the way is not there, with near names.
       ConfigIndexError: When an index is out of range.
     """
-    parts = parse(path) if isinstance(path, str) else path
+    parts = keys_of(path)
     at = cfg
     for index, key in enumerate(parts):
         try:
@@ -85,7 +85,7 @@ def change_at(cfg: Any, path: str | Parts, act: Callable[[Any, Any], Any]) -> An
     Returns:
       The config, or the tuple that takes its place.
     """
-    parts = parse(path) if isinstance(path, str) else path
+    parts = keys_of(path)
     get_path(cfg, parts[:-1])
     try:
         return change(cfg, parts, act)
@@ -98,8 +98,7 @@ def change_at(cfg: Any, path: str | Parts, act: Callable[[Any, Any], Any]) -> An
 
 def glob_paths(cfg: Any, pattern: str | Parts) -> list[Parts]:
     """The paths below a config that a pattern with `*` and `**` names, in order."""
-    if isinstance(pattern, str):
-        pattern = parse(pattern, glob=True)
+    pattern = keys_of(pattern, glob=True)
     found: list[Parts] = []
     open_: set[int] = set()
 
@@ -162,7 +161,7 @@ def origin(cfg: Any, path: str | Parts = "") -> str | None:
     Raises:
       ConfigKeyError: When there is no such field.
     """
-    parts = parse(path) if isinstance(path, str) else path
+    parts = keys_of(path)
     if not parts:
         return where(cfg) if isinstance(cfg, Node) else None
     found = get_path(cfg, parts)
@@ -183,7 +182,9 @@ def child(container: Any, key: Any) -> Any:
         return container[field_key(container, key)]
     if isinstance(container, (list, tuple)):
         _check_index(container, key)
-        return container[key]
+        found = container[key]
+        # A list reads by itself.
+        return read(found) if isinstance(found, (Lazy, Placeholder)) else found
     raise ConfigKeyError(f"{short(container)} has no fields, so no {key!r}")
 
 
@@ -245,6 +246,8 @@ def delete(container: Any, key: Any) -> Any:
         _check_index(container, key)
     elif not isinstance(container, ConfigDict):
         raise ConfigKeyError(f"{short(container)} has no fields, so no {key!r}")
+    else:
+        key = field_key(container, key)
     del container[key]
     return container
 

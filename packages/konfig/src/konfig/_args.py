@@ -16,9 +16,10 @@ from konfig._errors import (
     joined,
     listed,
 )
+from konfig._flag import Override, parse_override
 from konfig._literal import adapt
 from konfig._node import ConfigDict
-from konfig._overrides import Override, apply_overrides, parse_override
+from konfig._overrides import apply_overrides
 from konfig._types import Mismatch
 
 _REQUIRED = object()

@@ -52,7 +52,7 @@ def partial(target: Any, /, *args: Any, **kwargs: Any) -> ConfigDict:
     """
     import functools
 
-    return proxy(functools.partial)(proxy(target), *args, **kwargs)
+    return proxy(functools.partial)(const(target), *args, **kwargs)
 
 
 def const(target: Any, /) -> Const:

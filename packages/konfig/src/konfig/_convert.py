@@ -149,7 +149,9 @@ def _convert_rest(value: Any) -> Any:
     as_config = getattr(type(value), "__as_konfig__", None)
     if as_config is not None:
         return convert(as_config(value))
-    if isinstance(value, slice) or is_path(value):
+    if isinstance(value, slice):
+        return _convert_slice(value)
+    if is_path(value):
         return value
     if isinstance(value, type) or _is_function(value):
         return _const_of(value)
@@ -157,6 +159,17 @@ def _convert_rest(value: Any) -> Any:
         f"an object of {_kind(value)} cannot stand in a config: {short(value)}",
         hint=_remedy(value),
     )
+
+
+def _convert_slice(value: slice) -> slice:
+    bounds = [convert(bound) for bound in (value.start, value.stop, value.step)]
+    for bound in bounds:
+        if type(bound) not in ATOMS:
+            raise ConfigTypeError(
+                f"the bounds of a slice in a config are scalars, not {short(bound)}",
+                hint="describe its call: konfig.call(slice, start, stop)",
+            )
+    return slice(*bounds)
 
 
 def is_path(value: Any) -> bool:

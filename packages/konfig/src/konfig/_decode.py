@@ -253,10 +253,10 @@ class _Decoder:
             made: Any = Ref(None, parse(data[tag]), self._trusted)
             self._refs.append((made, parse(anchor)))
         elif tag == "__expr__":
-            op, args = operation(data[tag])
+            named = data.get("__kwargs__", {})
+            op, args = operation(data[tag], named)
             for index, arg in enumerate(args):
                 args[index] = self.decode(arg)
-            named = data.get("__kwargs__", {})
             named = {key: self.decode(item) for key, item in named.items()}
             made = Expr(op, tuple(args), named, self._trusted)
         elif tag == "__const__":

@@ -12,11 +12,13 @@ from konfig._const import dotted
 from konfig._copy import deepcopy
 from konfig._encode import encode_part
 from konfig._errors import ConfigValueError, short
+from konfig._flag import parsed
 from konfig._keys import is_index
-from konfig._overrides import apply_overrides
+from konfig._overrides import change
 from konfig._paths import Parts, covers, format_path, parse
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import Lazy
+from konfig._security import came_as_data
 from konfig._tree import TARGET, Node, path_key, unending, where
 
 _MISSING = object()
@@ -176,12 +178,15 @@ def diff(a: Any, b: Any, *, ignore: str | Iterable[str] = ()) -> Diff:
 def apply(cfg: Any, changes: Diff) -> Any:
     """A copy of a config with the changes made: `apply(a, diff(a, b)) == b`.
 
+    When some of the changes came as data, `resolve` asks before it runs what they name.
+
     Raises:
       ConfigValueError: When the compared configs differ as a whole.
       OverrideError: When the changes do not fit this config.
     """
     result = deepcopy(cfg)
-    apply_overrides(result, changes.as_overrides())
+    trusted = not any(came_as_data(entry.new) for entry in changes.entries)
+    change(result, parsed(changes.as_overrides()), {}, trusted)
     return result
 
 

@@ -92,5 +92,16 @@ def _like(value: Any, text: str, current: Any) -> Any:
         raise Mismatch(
             f"a mapping, None or a py:: expression in place of {short(current, 40)}"
         )
+    if isinstance(current, (set, frozenset)):
+        return _like_set(value, type(current))
     hint = _hint(current)
     return value if hint is None else fit(value, hint, text=text)
+
+
+def _like_set(value: Any, kind: Any) -> Any:
+    if isinstance(value, (set, frozenset, list, tuple)):
+        try:
+            return kind(value)
+        except TypeError:  # an item that no set can hold
+            pass
+    raise Mismatch(kind.__name__)

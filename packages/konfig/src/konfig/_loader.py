@@ -20,8 +20,9 @@ from konfig._errors import (
     did_you_mean,
     joined,
 )
+from konfig._flag import Override, parsed
 from konfig._io import DATA, check_exists, load_data
-from konfig._overrides import Override, apply_overrides, parse_override
+from konfig._overrides import apply_overrides
 from konfig._proxy import Proxy
 from konfig._tree import Node
 
@@ -61,10 +62,7 @@ class ConfigSource:
         return self._built[0]
 
     def _build(self) -> Any:
-        overrides = [
-            parse_override(item) if isinstance(item, str) else item
-            for item in self.overrides
-        ]
+        overrides = parsed(self.overrides)
         meta = [
             Override(item.flag, item.parts[1:], item.op, item.text)
             for item in overrides
@@ -98,7 +96,7 @@ def load_config(
       ConfigFileError: When the file or its function is not there.
       OverrideError: When an override or an argument does not fit.
     """
-    return ConfigSource(path, args, tuple(overrides)).build()
+    return ConfigSource(path, args, tuple(parsed(overrides))).build()
 
 
 def get_config_from_module(module: str | ModuleType, cli_str_arg: str = "") -> Any:

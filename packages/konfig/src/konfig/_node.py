@@ -177,12 +177,14 @@ class ConfigDict(Node, _faults.NoOperators, MutableMapping):
         check_qualname(value)
 
     def __delattr__(self, name: str) -> None:
-        if name not in self._konfig_fields:
+        if name not in self._konfig_fields and positional_slot(self, name) is None:
             raise _faults.missing(self, name, ConfigAttributeError)
         del self[name]
 
     def __delitem__(self, key: Any) -> None:
         key = stored_key(self, key)
+        if key not in self._konfig_fields:
+            key = positional_slot(self, key) or key
         _lock.check(self, key, removing=True)
         if key not in self._konfig_fields:
             raise _faults.missing(self, key, ConfigKeyError)

@@ -22,11 +22,12 @@ from konfig._errors import (
     short,
 )
 from konfig._faults import names_of
+from konfig._flag import Override, parsed
 from konfig._io import load_data
-from konfig._keys import positional_slot, stored_key
+from konfig._keys import RESERVED, positional_slot, stored_key
 from konfig._literal import adapt, literal
 from konfig._node import ConfigDict
-from konfig._paths import ANY, DEEP, Parts, format_path, scan
+from konfig._paths import ANY, DEEP, Parts, format_path
 from konfig._placeholder import Placeholder
 from konfig._pyexpr import parse_call, parse_ref
 from konfig._signature import parameters_of
@@ -37,79 +38,14 @@ from konfig._tree import (
     field_key,
     mark,
     set_flag,
+    stored_at,
     target_of,
     walk,
 )
 from konfig._types import Mismatch
 from konfig._undo import undone_on_error
 
-_OPS = (":=", "+=", "=")
 _MISSING = object()
-
-
-class Override:
-    """One change to a config, as somebody typed it.
-
-    Attributes:
-      flag: The text as typed, for messages.
-      parts: The path, with wildcards.
-      op: `"="`, `":="`, `"+="`, `":del"`, `"flag"` for a bare `--cfg.name`, or `"is"`
-        for a value that is no text.
-      text: The text of the value, or the value.
-    """
-
-    __slots__ = ("flag", "op", "parts", "text")
-
-    def __init__(self, flag: str, parts: Parts, op: str, text: Any):
-        self.flag = flag
-        self.parts = parts
-        self.op = op
-        self.text = text
-
-    def __repr__(self) -> str:
-        return f"Override({self.flag!r})"
-
-    def __eq__(self, other: Any) -> bool:
-        if not isinstance(other, Override):
-            return NotImplemented
-        return (self.parts, self.op, self.text) == (other.parts, other.op, other.text)
-
-    def __hash__(self) -> int:
-        return hash((self.op, self.text))
-
-
-def parse_override(text: str, flag: str | None = None) -> Override:
-    """Reads `PATH=V`, `PATH:=V`, `PATH+=V` or `PATH:del`.
-
-    Args:
-      text: The override.
-      flag: How it was typed, for messages.
-
-    Raises:
-      OverrideError: With the column, when it is none of these.
-    """
-    flag = flag or text
-    try:
-        parts, end = scan(text, glob=True)
-    except ConfigValueError as error:
-        raise OverrideError(f"{flag}: {error.message}") from None
-    rest = text[end:]
-    if parts and rest == ":del":
-        return Override(flag, parts, ":del", "")
-    for op in _OPS:
-        if parts and rest.startswith(op):
-            return Override(flag, parts, op, rest[len(op) :])
-    if parts and not rest:
-        raise OverrideError(f"{flag}: the value is missing", hint=f"write {flag}=VALUE")
-    raise OverrideError(
-        f"not an override: {flag}\n  {text}\n  {' ' * end}^",
-        hint="PATH=VALUE sets, PATH:=VALUE adds, PATH+=VALUE appends, PATH:del deletes",
-    )
-
-
-def given_value(flag: str, parts: Parts, value: Any) -> Override:
-    """The override that sets a field which is there or declared to a config value."""
-    return Override(flag, parts, "is", value)
 
 
 def apply_overrides(
@@ -131,18 +67,35 @@ def apply_overrides(
     Raises:
       OverrideError: When an override does not fit; none of them is applied then.
     """
-    parsed = [
-        parse_override(item) if isinstance(item, str) else item for item in overrides
-    ]
+    return change(cfg, parsed(overrides), names or {})
+
+
+def change(
+    cfg: Any,
+    overrides: Iterable[Override],
+    names: Mapping[str, Any],
+    trusted: bool = True,
+) -> list[str]:
+    """Does what `apply_overrides` says.
+
+    Args:
+      cfg: The config; changed in place.
+      overrides: The changes.
+      names: What names mean in `py::` expressions.
+      trusted: Whether `resolve` may call what the changes name.
+    """
+    paths: list[str] = []
     changes: list[_Change] = []
     with undone_on_error(cfg):
-        for override in parsed:
-            for parts in _places(cfg, override):
-                changes.append(_Change(cfg, override, parts, names or {}))
+        for override in overrides:
+            places = _places(cfg, override)
+            paths += [format_path(parts, "cfg") for parts in places]
+            for parts in _in_turn(cfg, places):
+                changes.append(_Change(cfg, override, parts, names, trusted))
                 changes[-1].apply()
-        for change in changes:
-            change.tie()
-    return [change.path for change in changes]
+        for made in changes:
+            made.tie()
+    return paths
 
 
 def _places(cfg: Any, override: Override) -> list[Parts]:
@@ -160,6 +113,24 @@ def _places(cfg: Any, override: Override) -> list[Parts]:
     return found
 
 
+def _in_turn(cfg: Any, places: list[Parts]) -> list[Parts]:
+    """The places from the end, so that none moves or goes before its turn.
+
+    What is shared by several of them is changed once.
+    """
+    if len(places) < 2:
+        return places
+    once: dict[tuple[int, Parts], Parts] = {}
+    for parts in places:
+        at, owner, below = cfg, id(cfg), parts
+        for index, key in enumerate(parts[:-1], 1):
+            at = stored_at(at, key)
+            if not isinstance(at, tuple):
+                owner, below = id(at), parts[index:]
+        once.setdefault((owner, below), parts)
+    return list(once.values())[::-1]
+
+
 def _names_below(cfg: Any) -> list[Any]:
     """The names of all fields of a config."""
     nodes = [value for _, value in walk(cfg) if isinstance(value, Node)]
@@ -169,13 +140,15 @@ def _names_below(cfg: Any) -> list[Any]:
 class _Change:
     """One override at one path."""
 
-    def __init__(self, cfg: Any, override: Override, parts: Parts, names: Any):
+    def __init__(
+        self, cfg: Any, override: Override, parts: Parts, names: Any, trusted: bool
+    ):
         self._cfg = cfg
         self._override = override
         self._parts = parts
         self._names = names
+        self._trusted = trusted
         self._tied: Callable[[Any], None] | None = None
-        self.path = format_path(parts, "cfg")
 
     def apply(self) -> None:
         create = self._override.op == ":="
@@ -235,7 +208,7 @@ class _Change:
             key = positional_slot(container, key) or stored_key(container, key)
             by_hand = "" if op == "is" else " on the command line"
             mark(container, key, f"{self._override.flag}{by_hand}")
-            if trusted:
+            if trusted and self._trusted:
                 # The command line is the user's own text, also for a new target.
                 set_flag(container, TRUSTED, True)
         return after
@@ -272,12 +245,18 @@ class _Change:
                 f"fields: {listed(known, 12)}",
                 f"to add it, write {format_path(self._parts, 'cfg')}:=VALUE"
                 if self._override.op != "is"
+                and key not in RESERVED
                 and (parameters is None or parameters.any_keyword)
                 else "",
             ),
         )
 
     def _append(self, container: Any, key: Any, current: Any) -> Any:
+        if current is _MISSING:
+            raise self._fault(
+                "+= appends to a value, and there is none yet",
+                f"set it: {format_path(self._parts, 'cfg')}=VALUE",
+            )
         value = self._parsed(None, None)
         if isinstance(current, list):
             current.extend(value) if isinstance(value, list) else current.append(value)
@@ -361,7 +340,7 @@ class _Change:
         except ValueError as error:
             raise self._fault(f"not JSON: {error}") from None
         # Typed by the user like the rest of the command line, so it may name targets.
-        value, self._tied = decode_part(data, trusted=True)
+        value, self._tied = decode_part(data, trusted=self._trusted)
         with suppress(ConfigValueError):  # `tie` tries again
             self._tied(self._cfg)
         return value

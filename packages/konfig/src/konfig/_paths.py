@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from konfig._errors import ConfigValueError
+from konfig._errors import ConfigTypeError, ConfigValueError, short
 from konfig._typing import Any
 
 
@@ -43,10 +43,20 @@ def parse(text: str, *, glob: bool = False) -> Parts:
     Raises:
       ConfigValueError: With the column, when the text is no path.
     """
+    if not isinstance(text, str):
+        raise ConfigTypeError(
+            f"a path is a text or a tuple of its keys, not {short(text)}",
+            hint="write 'model.layers[0].hidden' or ('model', 'layers', 0, 'hidden')",
+        )
     parts, end = scan(text, glob=glob)
     if end != len(text):
         raise _fault(text, end, "a '.', a '[' or the end")
     return parts
+
+
+def keys_of(path: Any, *, glob: bool = False) -> Parts:
+    """The keys of a path that is given as its text, or as its keys."""
+    return tuple(path) if isinstance(path, (tuple, list)) else parse(path, glob=glob)
 
 
 def scan(text: str, *, glob: bool = False) -> tuple[Parts, int]:

@@ -17,7 +17,7 @@ from konfig._proxy import Proxy, qualname_of
 from konfig._ref_eval import reader
 from konfig._signature import parameters_of
 from konfig._target import canonical_name
-from konfig._tree import TARGET, Node, field_key, walk
+from konfig._tree import TARGET, Node, stored_at, walk
 
 
 def select(cfg: Any, pattern: str = "**", *, target: Any = None) -> dict[str, Any]:
@@ -78,6 +78,8 @@ def unflatten(flat: Mapping[str, Any]) -> Any:
     Raises:
       ConfigKeyError: When a list has holes, or a value stands where others are below.
     """
+    if not isinstance(flat, Mapping):
+        raise ConfigTypeError(f"a flat config is a mapping of paths, not {short(flat)}")
     if list(flat.items()) == [("", {})]:
         return ConfigDict()
     root: dict[Any, Any] = {}
@@ -124,11 +126,7 @@ def _grown(value: Any, above: Parts) -> Any:
 
 def _stored(cfg: Any, parts: Parts) -> Any:
     for key in parts:
-        if isinstance(cfg, Node):
-            cfg = cfg._konfig_fields[field_key(cfg, key)]
-        else:
-            kind: Any = list if isinstance(cfg, list) else tuple
-            cfg = kind.__getitem__(cfg, key)
+        cfg = stored_at(cfg, key)
     return cfg
 
 

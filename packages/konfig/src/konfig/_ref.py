@@ -81,9 +81,16 @@ class Lazy:
         return Expr("call", (self, *args), kwargs)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(
-            f"{self!r} is a reference and cannot be assigned to; set the field itself"
-        )
+        raise _assigned(self, AttributeError)
+
+    def __delattr__(self, name: str) -> None:
+        raise _assigned(self, AttributeError)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise _assigned(self, TypeError)
+
+    def __delitem__(self, key: Any) -> None:
+        raise _assigned(self, TypeError)
 
     def __hash__(self) -> int:
         raise _misused(self, "a set or a key", "a list in place of it")
@@ -233,7 +240,17 @@ def _item(lazy: Lazy, key: Any) -> Lazy:
     if isinstance(lazy, Ref) and not isinstance(key, (Lazy, slice)):
         path = (*lazy.__konfig_path__, key)
         return Ref(lazy.__konfig_anchor__, path, lazy.__konfig_trusted__)
+    if isinstance(key, slice):
+        bounds = (key.start, key.stop, key.step)
+        if any(isinstance(bound, Lazy) for bound in bounds):
+            key = Expr("call", (Const("builtins:slice"), *bounds))
     return Expr("getitem", (lazy, key))
+
+
+def _assigned(lazy: Lazy, kind: type[Exception]) -> Exception:
+    return kind(
+        f"{lazy!r} is a reference and cannot be assigned to; set the field itself"
+    )
 
 
 def _misused(lazy: Lazy, use: str, instead: str) -> RefError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 
-from konfig._const import Const
+from konfig._const import Const, is_trusted
 from konfig._errors import (
     ConfigCycleError,
     KonfigError,
@@ -269,6 +269,11 @@ def _place_of(wanted: Any, root: Any) -> tuple[Any, Parts]:
 
 
 def _load_function(const: Const) -> Any:
+    if not is_trusted(const):
+        raise UnsafeTargetError(
+            f"a reference that was read as data would import {const.__const__}",
+            hint="load it with trusted=True if you trust where it comes from",
+        )
     return load(const.__const__)
 
 

@@ -51,7 +51,13 @@ def fstr(template: str, /, *args: Any, **kwargs: Any) -> Any:
     """
     names = {*map(str, range(len(args))), *kwargs}
     position = itertools.count()
-    for field in _fields_of(template):
+    fields = _fields_of(template)
+    if "" in fields and any(field.isdecimal() for field in fields):
+        raise ConfigValueError(
+            f"a template has fields {{}} or {{0}}, not both: {short(template)}",
+            hint="number all of them, or none",
+        )
+    for field in fields:
         if "." in field or "[" in field:
             raise ConfigValueError(
                 f"{{{field}}} looks into a value: {template!r}",
@@ -71,7 +77,9 @@ def _fields_of(template: str) -> list[str]:
 
     found = []
     try:
-        for _, field, spec, _ in string.Formatter().parse(template):
+        for _, field, spec, how in string.Formatter().parse(template):
+            if how not in (None, "r", "s", "a"):
+                raise ValueError(f"no conversion !{how}, there are !r, !s and !a")
             if field is not None:
                 found += [field, *_fields_of(spec or "")]
     except (TypeError, ValueError) as error:

@@ -15,7 +15,7 @@ from konfig._const import Const, dotted, is_trusted
 from konfig._errors import ConfigTypeError, UnsafeTargetError, listed, short
 from konfig._paths import format_path
 from konfig._placeholder import Placeholder
-from konfig._ref import Expr
+from konfig._ref import Expr, Lazy
 from konfig._target import split
 from konfig._tree import TARGET, TRUSTED, Node, walk, where
 
@@ -160,6 +160,20 @@ def untrusted_names(root: Any) -> dict[str, tuple[str, str | None]]:
             origin = where(value) if isinstance(value, Node) else None
             found.setdefault(name, (format_path(parts, "cfg"), origin))
     return found
+
+
+def came_as_data(root: Any) -> bool:
+    """Whether data named a target or a reference somewhere in a value."""
+    for _, value in walk(root):
+        if _names(value):
+            return True
+        if isinstance(value, Lazy) and not value.__konfig_trusted__:
+            return True
+        if isinstance(value, Expr):
+            operands = (*value.__konfig_args__, *value.__konfig_kwargs__.values())
+            if came_as_data(operands):
+                return True
+    return False
 
 
 def _names(value: Any) -> list[str]:

@@ -8,6 +8,7 @@ from types import NoneType
 from typing import Any
 
 from konfig._const import check_qualname, make_const
+from konfig._convert import convert
 from konfig._errors import ConfigValueError, short
 from konfig._keys import RESERVED
 from konfig._ref import BINARY, COMPARE, OPERATIONS, UNARY
@@ -19,8 +20,13 @@ COMPANIONS = {"__ref__": ("__anchor__",), "__expr__": ("__kwargs__",)}
 _Decode = Callable[[Any], Any]
 
 
-def operation(data: Any) -> tuple[str, list[Any]]:
-    """The operation of an expression, and as many operands as it takes."""
+def operation(data: Any, named: Any) -> tuple[str, list[Any]]:
+    """The operation of an expression, and as many operands as it takes.
+
+    Args:
+      data: The name and the operands.
+      named: Operands by name, which calls and templates alone take.
+    """
     op, *args = _listed(data)
     if op not in OPERATIONS:
         raise ConfigValueError(f"unknown operation {op!r} in a reference")
@@ -28,6 +34,9 @@ def operation(data: Any) -> tuple[str, list[Any]]:
     count = len(args)
     if count < least or (most is not None and count > most):
         what = f"has {count} operands: {short(data)}"
+        raise ConfigValueError(f"the operation {op!r} of a reference {what}")
+    if named and op not in ("call", "format"):
+        what = f"has operands by name: {short(named)}"
         raise ConfigValueError(f"the operation {op!r} of a reference {what}")
     text = {"attr": -1, "format": 0}.get(op)
     if text is not None and not isinstance(args[text], str):
@@ -54,7 +63,7 @@ SIMPLE: dict[str, Callable[[_Decode, Any], Any]] = {
     "__float__": lambda decode, data: float(data),
     "__bytes__": _bytes,
     "__complex__": lambda decode, data: complex(*[decode(part) for part in data]),
-    "__slice__": lambda decode, data: slice(*[decode(part) for part in data]),
+    "__slice__": lambda decode, data: convert(slice(*map(decode, data))),
     "__ellipsis__": lambda decode, data: ...,
     "__path__": lambda decode, data: Path(data),
 }

@@ -157,6 +157,14 @@ def field_key(node: Node, key: Any) -> Any:
     return str(key) if number and key not in fields and str(key) in fields else key
 
 
+def stored_at(container: Any, key: Any) -> Any:
+    """What a container holds under a key of a path, as it was stored."""
+    if isinstance(container, Node):
+        return container._konfig_fields[field_key(container, key)]
+    kind: Any = list if isinstance(container, list) else tuple
+    return kind.__getitem__(container, key)
+
+
 def walk(root: Any) -> Iterator[tuple[Parts, Any]]:
     """Every stored value below the root with its path, shared parts once.
 

@@ -227,7 +227,7 @@ class _Check:
                 self.enter(parts, "ref", "warning", message)
             elif isinstance(part, Const):
                 self._load(part.__const__, is_trusted(part), parts)
-        if not follows_field(lazy):
+        if not follows_field(lazy) or not self._may_load(lazy):
             return
         try:
             self._read(lazy)
@@ -238,6 +238,11 @@ class _Check:
         except Exception as error:
             message = f"{lazy!r} raised {type(error).__name__}: {error}"
             self.enter(parts, "ref", "error", message)
+
+    def _may_load(self, lazy: Lazy) -> bool:
+        """Whether reading it imports nothing that is not to be imported."""
+        names = [part for part in _parts_of(lazy) if isinstance(part, Const)]
+        return all(self._import_targets and is_trusted(name) for name in names)
 
     def _inside(self, ref: Any) -> bool:
         anchor = ref.__konfig_anchor__

@@ -29,9 +29,10 @@ from konfig._errors import (
     short,
 )
 from konfig._fingerprint import fingerprint
+from konfig._flag import given_value
 from konfig._loader import ConfigSource, namespace_of
 from konfig._node import ConfigDict
-from konfig._overrides import apply_overrides, given_value
+from konfig._overrides import apply_overrides
 from konfig._paths import Parts, format_path, parse
 from konfig._tree import Node
 
@@ -248,6 +249,11 @@ def load(source: Any, *names: str) -> Sweep:
                 ),
             )
         given = function()
+        if not isinstance(given, Iterable):
+            raise ConfigTypeError(
+                f"{function.__name__}() of {path} gives {short(given)}, no sweep",
+                hint="return konfig.sweep.grid(…), or yield {path: value}",
+            )
         made = made * (given if isinstance(given, Sweep) else Sweep(given))
     return made
 

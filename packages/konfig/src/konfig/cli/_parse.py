@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from konfig._errors import ConfigValueError, OverrideError
+from konfig._flag import Override, parse_override
 from konfig._io import DATA
 from konfig._loader import ConfigSource
-from konfig._overrides import Override, parse_override
 from konfig._paths import parse as parse_path
 from konfig._paths import scan
 
