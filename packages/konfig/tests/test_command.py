@@ -11,6 +11,7 @@ import pytest
 import konfig
 from konfig.cli import command, main, parse
 from konfig.cli._help import help_text
+from konfig.cli._views import origins, text_of
 
 FILE = """
 import konfig
@@ -306,3 +307,11 @@ def test_the_help_of_a_config_shows_what_references_read():
     cfg.half, cfg.lost = cfg.ref.steps / 2, cfg.ref.nothing
     rows = {line.split()[0]: line.split()[1] for line in help_text(cfg).splitlines()}
     assert (rows["--cfg.half"], rows["--cfg.lost"]) == ("float", "reference")
+
+
+def test_lists_of_fields_hold_calls_without_arguments_and_references_that_fail():
+    cfg = konfig.ConfigDict(a=1, call=konfig.call(dict), nothing={})
+    cfg.x = cfg.ref.a / 0
+    for text in (help_text(cfg), text_of(cfg, "flat"), origins(cfg)):
+        for part in ("call", "dict()", "nothing", "cfg.ref.a / 0"):
+            assert part in text

@@ -291,3 +291,14 @@ def test_items_of_a_tuple_are_read_by_path():
     konfig.apply_overrides(cfg, ["t[0]=1e1"])
     assert cfg.t[0] == 10
     assert type(cfg.t[0]) is int
+
+
+def test_plain_data_is_compared_and_checked_as_the_config_it_would_be():
+    plain, cfg = {"b": [{"x": (1,)}], "a": 1}, ConfigDict(a=1, b=[{"x": (1,)}])
+    assert konfig.fingerprint(plain) == konfig.fingerprint(cfg)
+    assert konfig.same(plain, cfg)
+    assert str(konfig.diff(plain, {"b": [{"x": (1,)}], "a": 2})) == "~ a: 1 → 2"
+    (problem,) = konfig.validate({"a": konfig.required(int)})
+    assert problem.path == "cfg.a"
+    for use in (konfig.fingerprint, konfig.validate, lambda x: konfig.diff(cfg, x)):
+        assert "cannot stand in a config" in refused(lambda use=use: use(object()))

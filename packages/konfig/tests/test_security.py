@@ -219,3 +219,13 @@ def test_a_partial_of_a_name_from_data_is_not_trusted():
     cfg = konfig.from_json({"f": {"__const__": "os:getcwd"}})
     with pytest.raises(konfig.UnsafeTargetError):
         konfig.resolve(konfig.partial(cfg.f))
+
+
+def test_targets_are_found_wherever_a_name_can_stand():
+    cfg = konfig.ConfigDict(a=1, s={konfig.Const("m:in_set")}, e={konfig.Const("m:s")})
+    cfg.x = konfig.maximum(cfg.ref.a, [konfig.Const("m:in_expression")])
+    cfg.p = konfig.placeholder(object, default=konfig.Const("m:in_default"))
+    cfg.c = konfig.from_json(data("m:target", {"__const__": "m:s"}))
+    assert konfig.targets(cfg) == [
+        "m:in_set", "m:s", "m:in_expression", "m:in_default", "m:target"
+    ]  # fmt: skip

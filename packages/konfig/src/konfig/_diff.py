@@ -9,6 +9,7 @@ from konfig._access import get_path
 from konfig._align import aligned
 from konfig._compare import Comparison
 from konfig._const import dotted
+from konfig._convert import convert
 from konfig._copy import deepcopy
 from konfig._encode import encode_part
 from konfig._errors import ConfigValueError, short
@@ -165,7 +166,11 @@ def diff(a: Any, b: Any, *, ignore: str | Iterable[str] = ()) -> Diff:
       a: A config value.
       b: Another one.
       ignore: Paths that do not count, with `*` and `**`: `"workdir"`, `"**.seed"`.
+
+    Raises:
+      ConfigTypeError: When a value cannot stand in a config.
     """
+    a, b = convert(a), convert(b)
     patterns = (ignore,) if isinstance(ignore, str) else tuple(ignore)
     search = _Search(a, b, [parse(pattern, glob=True) for pattern in patterns])
     try:

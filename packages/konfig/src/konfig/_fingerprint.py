@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from konfig._const import Const, dotted
-from konfig._convert import is_path
+from konfig._convert import convert, is_path
 from konfig._errors import ConfigValueError, short
 from konfig._paths import Parts, covers, format_path, parse
 from konfig._placeholder import UNSET, Placeholder
@@ -33,6 +33,9 @@ def fingerprint(
       exclude: Paths that do not count, with `*` and `**`: `"workdir"`, `"**.seed"`.
       refs: `"keep"` takes references as they are written, `"resolve"` their values.
       length: How many digits, 1 to 64.
+
+    Raises:
+      ConfigTypeError: When the value cannot stand in a config.
     """
     import hashlib
 
@@ -51,6 +54,7 @@ def canonical(cfg: Any, *, exclude: Any = (), refs: str = "keep") -> str:
     """What a config says as one text: type-tagged, fields by name."""
     if refs not in ("keep", "resolve"):
         raise ConfigValueError(f"refs is 'keep' or 'resolve', not {refs!r}")
+    cfg = convert(cfg)
     patterns = (exclude,) if isinstance(exclude, str) else tuple(exclude)
     writer = _Writer(cfg, [parse(p, glob=True) for p in patterns], refs == "resolve")
     try:

@@ -19,7 +19,7 @@ from konfig._placeholder import Placeholder
 from konfig._preflight import PLAIN, check_node, prepare
 from konfig._ref import Expr, Lazy, LocalFunction
 from konfig._ref_eval import Evaluation
-from konfig._security import Guard
+from konfig._security import Guard, named
 from konfig._signature import (
     binding_fault,
     call_faults,
@@ -79,10 +79,8 @@ def targets(cfg: Any) -> list[str]:
     """The targets and constants that a config names, in order of first use."""
     found: dict[str, None] = {}
     for _, value in walk(cfg):
-        if isinstance(value, Node) and TARGET in value._konfig_fields:
-            found.setdefault(value._konfig_fields[TARGET])
-        elif isinstance(value, Const):
-            found.setdefault(value.__const__)
+        for name, _ in named(value):
+            found.setdefault(name)
     return list(found)
 
 

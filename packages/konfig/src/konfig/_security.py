@@ -7,7 +7,7 @@ arguments is not watched.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -177,26 +177,28 @@ def came_as_data(root: Any) -> bool:
 
 
 def _names(value: Any) -> list[str]:
+    return [name for name, trusted in named(value) if not trusted]
+
+
+def named(value: Any) -> Iterator[tuple[str, bool]]:
+    """What one stored value names, and whether the program named it, not data."""
     if isinstance(value, Node):
         target = value._konfig_fields.get(TARGET)
-        untrusted = not value._konfig_flags & TRUSTED
-        return [target] if target is not None and untrusted else []
-    if isinstance(value, Const):
-        return [] if is_trusted(value) else [value.__const__]
-    if isinstance(value, Expr):
-        operands = [*value.__konfig_args__, *value.__konfig_kwargs__.values()]
-        return [
-            name
-            for operand in operands
-            for _, part in walk(operand)
-            for name in _names(part)
-        ]
-    if isinstance(value, (set, frozenset)):
-        return [name for item in value for name in _names(item)]
-    if isinstance(value, Placeholder):
-        held = (value.value, value.default)
-        return [name for _, part in walk(held) for name in _names(part)]
-    return []
+        if target is not None:
+            yield target, bool(value._konfig_flags & TRUSTED)
+    elif isinstance(value, Const):
+        yield value.__const__, is_trusted(value)
+    elif isinstance(value, (set, frozenset)):
+        for item in value:
+            yield from named(item)
+    elif isinstance(value, (Expr, Placeholder)):
+        held: tuple[Any, ...] = ()
+        if isinstance(value, Expr):
+            held = (*value.__konfig_args__, *value.__konfig_kwargs__.values())
+        else:
+            held = (value.value, value.default)
+        for _, part in walk(held):
+            yield from named(part)
 
 
 def not_asked(names: dict[str, tuple[str, str | None]]) -> UnsafeTargetError:

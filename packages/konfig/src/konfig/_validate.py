@@ -7,6 +7,7 @@ from typing import Any
 
 from konfig._conform import declared, mismatch
 from konfig._const import Const, is_trusted
+from konfig._convert import convert
 from konfig._errors import (
     ConfigCycleError,
     ConfigValueError,
@@ -60,10 +61,13 @@ def validate(cfg: Any, *, import_targets: bool = True, types: str = "warn") -> R
 
     Returns:
       The report; `report.ok` is True when no problem is an error.
+
+    Raises:
+      ConfigTypeError: When the value cannot stand in a config.
     """
     if types not in ("error", "warn", "off"):
         raise ConfigValueError(f"types is 'error', 'warn' or 'off', not {types!r}")
-    check = _Check(cfg, import_targets, types)
+    check = _Check(convert(cfg), import_targets, types)
     try:
         check.run()
     except ConfigCycleError as error:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from konfig._conform import declared
-from konfig._errors import KonfigError, short
+from konfig._errors import short
 from konfig._paths import Parts, format_path
 from konfig._placeholder import Placeholder
 from konfig._ref import Lazy
@@ -52,7 +52,7 @@ def fields(cfg: Any) -> Iterator[tuple[Parts, Node | None, Any, Any]]:
     for parts, value in walk(cfg):
         if isinstance(value, Node):
             owners[parts] = value
-            if len(value._konfig_fields) or not parts:
+            if value._konfig_fields.keys() - {TARGET} or not parts:
                 continue
         elif isinstance(value, (list, tuple)):
             if not parts or any(_nested(item) for _, item in stored_items(value)):
@@ -71,7 +71,7 @@ def shown(stored: Any) -> str:
     if isinstance(stored, Lazy):
         try:
             return f"{short(read(stored), 32)}  ← {short(stored, 40)}"
-        except KonfigError:
+        except Exception:  # whatever a function of a reference raises
             return short(stored, 48)
     return short(stored, 48)
 
