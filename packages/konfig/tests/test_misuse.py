@@ -302,3 +302,44 @@ def test_plain_data_is_compared_and_checked_as_the_config_it_would_be():
     assert problem.path == "cfg.a"
     for use in (konfig.fingerprint, konfig.validate, lambda x: konfig.diff(cfg, x)):
         assert "cannot stand in a config" in refused(lambda use=use: use(object()))
+
+
+def test_a_default_is_given_where_a_call_has_no_such_position():
+    node = konfig.call(fractions.Fraction, 1, 2)
+    assert (node.get(5, "d"), node.get(-3, "d"), node.pop(5, "d")) == ("d", "d", "d")
+    assert (node.get("numerator"), node.get(-1), node.pop("denominator")) == (1, 2, 2)
+    assert (node.get("zz"), node.pop("zz", None), node.setdefault("numerator", 3)) == (
+        None,
+        None,
+        1,
+    )
+    with pytest.raises(konfig.ConfigIndexError):
+        node.pop(5)
+    with pytest.raises(konfig.ConfigKeyError):
+        node.pop("zz")
+    cfg = ConfigDict(a=1)
+    cfg.x = konfig.ref_fn({}.__getitem__, cfg.ref.a)
+    for read in (cfg.get, cfg.pop):
+        with pytest.raises(KeyError):
+            read("x", "hides nothing")
+
+
+def test_what_cannot_be_read_can_be_cleared():
+    cfg = ConfigDict(need=konfig.required(int), call=konfig.call(dict, 1, 2))
+    cfg.lost = cfg.ref.nothing
+    for node in (cfg.call, cfg):
+        node.clear()
+        assert node == {}
+
+
+def test_a_key_without_a_form_in_files_is_named():
+    text = refused(lambda: ConfigDict(a={"b": {len: 1}}).to_json())
+    assert "at:      cfg.a.b[<built-in function len>]" in text
+
+
+def test_a_list_for_a_declared_tuple_is_a_tuple():
+    cfg = ConfigDict(t=konfig.required(tuple))
+    cfg.t = [1, cfg.ref.n]
+    assert type(cfg.t) is tuple
+    cfg.n = 2
+    assert konfig.resolve(cfg).t == (1, 2)

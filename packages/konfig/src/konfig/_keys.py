@@ -70,6 +70,14 @@ def stored_key(node: Node, key: Any) -> Any:
     return str(index)
 
 
+def holds(node: Node, key: Any) -> bool:
+    """Whether there is a field that reading a key would give."""
+    if is_index(key) and key not in node._konfig_fields and is_call(node):
+        count = count_positional(node)
+        return -count <= key < count
+    return key in node._konfig_fields or positional_slot(node, key) is not None
+
+
 def writable_key(node: Node, key: Any) -> Any:
     """The stored key for a write, after every check of the key itself."""
     if key in RESERVED or key == "__const__":

@@ -14,12 +14,12 @@ from konfig._errors import (
     ConfigKeyError,
     ConfigTypeError,
     ConfigValueError,
-    short,
 )
 from konfig._keys import (
     RESERVED,
     check_argument,
     count_positional,
+    holds,
     is_call,
     positional_slot,
     stored_key,
@@ -29,7 +29,7 @@ from konfig._origin import capture
 from konfig._paths import format_below
 from konfig._placeholder import Placeholder
 from konfig._plain import to_plain
-from konfig._raw import fill
+from konfig._raw import fill, pairs_of
 from konfig._ref import Expr, Ref
 from konfig._ref_eval import read, tell
 from konfig._repr import code_of
@@ -47,6 +47,7 @@ from konfig._tree import (
 from konfig._typing import Any, NoReturn
 
 _DEFERRED = (Ref, Expr, Placeholder)
+_MISSING: Any = object()
 
 
 class ConfigDict(Node, _faults.NoOperators, MutableMapping):
@@ -74,7 +75,7 @@ class ConfigDict(Node, _faults.NoOperators, MutableMapping):
             pairs.update(given._konfig_fields)
             set_flag(self, given._konfig_flags, TARGET not in fields)
         elif given is not None:
-            pairs.update(_pairs(given))
+            pairs.update(pairs_of(given))
         pairs.update(fields)
         if "__const__" in pairs:
             raise ConfigValueError(
@@ -196,6 +197,23 @@ class ConfigDict(Node, _faults.NoOperators, MutableMapping):
                 )
         del self._konfig_fields[key]
 
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The field as it reads, or the default when there is none."""
+        return self[key] if holds(self, key) else default
+
+    def pop(self, key: Any, default: Any = _MISSING) -> Any:
+        """Removes a field and gives it, or the default when there is none."""
+        if default is not _MISSING and not holds(self, key):
+            return default
+        value = self[key]
+        del self[key]
+        return value
+
+    def clear(self) -> None:
+        """Removes every field; none is read for it."""
+        for key in reversed(list(self._konfig_fields)):
+            del self[key]
+
     def popitem(self) -> tuple[Any, Any]:
         """Removes the last field and gives its key and value."""
         if not self._konfig_fields:
@@ -205,7 +223,7 @@ class ConfigDict(Node, _faults.NoOperators, MutableMapping):
 
     def setdefault(self, key: Any, default: Any = None, /) -> Any:
         """The field as it reads, stored first if it is not there."""
-        if key not in self:
+        if not holds(self, key):
             self[key] = default
         return self[key]
 
@@ -311,7 +329,6 @@ class ConfigDict(Node, _faults.NoOperators, MutableMapping):
         return list(self._konfig_fields)
 
 
-_MISSING = object()
 _NO_ARGUMENTS = frozenset((*RESERVED, TARGET, "__const__"))
 _METHODS = frozenset(name for name in dir(ConfigDict) if not name.startswith("_"))
 
@@ -338,16 +355,6 @@ def new_call(
         error.path = format_below(error.steps)
         raise
     return new_node(ConfigDict, fields, flags, capture(2))
-
-
-def _pairs(given: Any) -> Any:
-    """What `dict.update` takes, or the refusal in our words."""
-    try:
-        return given if isinstance(given, Mapping) else dict(given)
-    except (TypeError, ValueError):
-        raise ConfigTypeError(
-            f"a config is made of a mapping or of pairs, not of {short(given)}"
-        ) from None
 
 
 def _from_mapping(given: Mapping[Any, Any]) -> Any:

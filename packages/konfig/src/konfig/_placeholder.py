@@ -115,6 +115,8 @@ class Placeholder:
         plain = type(value) in _PLAIN or _convert.is_path(value)
         if isinstance(value, list) and all(kind in _PLAIN for kind in self._kinds):
             raise ConfigTypeError(f"expected {self.type_text}, got {short(value)}")
+        if isinstance(value, list) and self.type is tuple:
+            value = tuple(list.__iter__(value))
         if (plain or type(value) is tuple) and not isinstance(self.type, Const):
             try:
                 value = _convert.convert(fit(value, self.type))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from konfig import _convert
-from konfig._errors import ConfigTypeError
+from konfig._errors import ConfigTypeError, short
 from konfig._keys import raw_key
 from konfig._list import ConfigList
 from konfig._origin import capture
@@ -15,6 +15,16 @@ from konfig._typing import Any
 
 # Far above what can be resolved; a dict that contains itself has no depth at all.
 _DEEPEST = 5000
+
+
+def pairs_of(given: Any) -> Any:
+    """What `dict.update` takes, or the refusal in our words."""
+    try:
+        return given if isinstance(given, Mapping) else dict(given)
+    except (TypeError, ValueError):
+        raise ConfigTypeError(
+            f"a config is made of a mapping or of pairs, not of {short(given)}"
+        ) from None
 
 
 def fill(kind: Any, fields: dict[Any, Any], given: Mapping[Any, Any]) -> None:

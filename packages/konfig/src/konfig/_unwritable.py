@@ -84,10 +84,10 @@ def _path_where(root: Any, found: Callable[[Any], bool]) -> str | None:
 
 
 def path_of(wanted: Any, root: Any) -> str | None:
-    """Where a stored value lies, itself or inside an expression."""
+    """Where a stored value or a key lies, itself or inside an expression."""
     for parts, value in walk(root):
         for key, item in path_items(value):
-            if item is wanted or _holds(item, wanted):
+            if item is wanted or key is wanted or _holds(item, wanted):
                 return format_path((*parts, key), "cfg")
     return None
 
