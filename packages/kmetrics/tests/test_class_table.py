@@ -60,6 +60,18 @@ def test_the_source_itself_need_not_be_a_member(batches):
     assert values["f1"] == VIEWS["f1"](batches[0])
 
 
+def test_states_that_were_made_one_by_one_compute_too(batches):
+    views = {"f1": VIEWS["f1"], "recall": VIEWS["recall"], "table": TABLE}
+    collection = kmetrics.Collection(views)
+    states = {name: m.get_state_from_context(batches[0]) for name, m in views.items()}
+    expected = collection.compute(collection.get_states(batches[0]))
+    np.testing.assert_equal(collection.compute(states), expected)
+    np.testing.assert_equal(
+        collection.compute({"recall": states["recall"]}),
+        {"recall": expected["recall"]},
+    )
+
+
 def test_each_view_of_no_data_says_what_it_is_told_to():
     zero = kmetrics.Recall(source=TABLE, on_empty="zero")
     collection = kmetrics.Collection({"zero": zero, "f1": VIEWS["f1"]})
@@ -83,6 +95,14 @@ def test_a_view_reads_and_counts_as_its_source_does():
     assert view.replace(beta=2.0).labels == "y"
     assert kmetrics.Recall(source=view).state_source is TABLE
     assert pickle.loads(pickle.dumps(kmetrics.Collection(VIEWS))).names == (*VIEWS,)
+
+
+def test_a_view_can_be_given_another_source():
+    other = TABLE.replace(labels="other", ignore_index=0)
+    view = VIEWS["recall"].replace(source=other)
+    assert view == kmetrics.Recall(source=other, average="none")
+    with pytest.raises(ValueError, match="labels is that of the source\n  got 'y'"):
+        kmetrics.Recall(logits="preds", labels="y").replace(source=other)
 
 
 @pytest.mark.parametrize(

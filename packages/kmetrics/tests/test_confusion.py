@@ -51,6 +51,13 @@ def test_an_absent_class_counts_as_asked(missing, expected):
     assert got == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("wrong", ["nans", 0.5, float("nan"), None])
+def test_only_three_values_of_an_absent_class_are_known(wrong):
+    message = rf"zero_division={wrong!r} is not known\nuse one of 0, 1, 'nan'"
+    with pytest.raises(ValueError, match=message):
+        kmetrics.Precision(zero_division=wrong)
+
+
 @pytest.mark.case("079")
 def test_an_ignored_class_leaves_the_macro_average():
     got = of("Recall", [0, 0, 1, 1], [0, 0, 0, 1], num_classes=2, ignore_index=0)

@@ -121,6 +121,19 @@ def test_equal_targets_have_no_correlation():
         assert np.isnan(of(name, PREDS[:3], ones))
 
 
+def test_a_spread_past_the_largest_float_is_not_taken_for_a_value():
+    large = np.float32(1e19)
+    for name in ("R2", "ExplainedVariance"):
+        assert np.isnan(of(name, PREDS * large, TARGETS * large)), name
+    assert np.isnan(of("Pearson", PREDS * np.float32(1e25), TARGETS))
+
+
+def test_a_correlation_stays_between_its_ends():
+    rng = np.random.default_rng(0)
+    for row in np.float32(rng.normal(size=(30, 4))):
+        assert 1 - 1e-12 < of("Pearson", row, row * 2) <= 1
+
+
 def test_a_batch_without_examples_has_no_error():
     none = np.zeros((0, 3), np.float32)
     for mode in ("average_all", "trad", "per_sample_sqrt"):

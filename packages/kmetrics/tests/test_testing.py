@@ -291,6 +291,12 @@ class LooksAtPadding(kmetrics.Mean):
         )
 
 
+class MultipliesByMask(kmetrics.Mean):
+    def get_state(self, values, mask=None):
+        keep = jnp.ones(values.shape) if mask is None else mask.astype(jnp.float32)
+        return kmetrics.AverageState(total=jnp.sum(values * keep), count=jnp.sum(keep))
+
+
 class FailsOnNothing(kmetrics.Mean):
     def get_state(self, values):
         return kmetrics.AverageState.from_values(values + jnp.max(values) * 0)
@@ -301,6 +307,34 @@ def test_looking_at_what_a_mask_drops_breaks_a_law_unless_it_is_not_asked_for():
     with pytest.raises(kmetrics.LawError, match="rows that the mask drops"):
         check_laws(LooksAtPadding(), data)
     check_laws(LooksAtPadding(), data, padding=False)
+
+
+def test_a_product_with_the_mask_breaks_a_law_although_jit_makes_a_selection_of_it():
+    with pytest.raises(kmetrics.LawError, match="rows that the mask drops"):
+        check_laws(MultipliesByMask(), batches(values=()))
+
+
+@kmetrics.state
+class HalvedAgain(kmetrics.AverageState):
+    """Its value is halved by every call of `finalize` but the first."""
+
+    calls: int = dataclasses.field(default=0, metadata={"static": True})
+
+    def finalize(self):
+        total = jax.tree.map(lambda x: x / 2 if self.calls else x, self.total)
+        return self.replace(total=total, calls=self.calls + 1)
+
+
+class FinalizedTwice(kmetrics.Mean):
+    State = HalvedAgain
+
+    def get_state(self, values, mask=None):
+        return HalvedAgain.from_values(values, mask)
+
+
+def test_a_state_that_finalize_changes_again_breaks_a_law():
+    with pytest.raises(kmetrics.LawError, match="finalize twice is finalize once"):
+        check_laws(FinalizedTwice(), batches(values=()))
 
 
 class CountsBatches(kmetrics.Mean):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -65,6 +65,12 @@ class OfTable(Metric):
             self._read_as(self.source)
         super().__post_init__()
 
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed; of another source it has the inputs."""
+        if self.source is not None and changes.get("source") is not None:
+            changes = _defaults() | changes
+        return super().replace(**changes)
+
     def _read_as(self, source: Any) -> None:
         """Takes the inputs, and the options of the table, from `source`."""
         name = type(self).__name__
@@ -73,10 +79,9 @@ class OfTable(Metric):
                 f"{name}: source must be a metric of the table, such as "
                 f"ConfusionMatrix\n  got {type(source).__name__}"
             )
-        defaults = {field.name: field.default for field in dataclasses.fields(OfTable)}
-        for option in _COUNTED:
+        for option, default in _defaults().items():
             own, given = getattr(self, option), getattr(source, option)
-            if own != given and own != defaults[option]:
+            if own != given and own != default:
                 raise ValueError(
                     f"{name}: {option} is that of the source\n"
                     f"  got {own!r}, the source has {given!r}\n"
@@ -162,3 +167,9 @@ class OfTable(Metric):
                 f"  got {int(labels[~is_class][0])}, expected 0 to {n - 1}\n"
                 "mask it out, or name it with ignore_index"
             )
+
+
+def _defaults() -> dict[str, Any]:
+    """What a table is counted from, where nothing is said."""
+    fields = dataclasses.fields(OfTable)
+    return {field.name: field.default for field in fields if field.name in _COUNTED}

@@ -277,10 +277,10 @@ class Collection:
         metrics = dict(self._items)
         # jit gives dicts back in the order of the alphabet.
         for name, home in self._homes.items():
-            if home in states:
-                is_own = metrics[name].state_source is metrics[name]
-                state = states[home]
-                yield name, state if is_own else metrics[name].state_of(state)
+            # States made one by one are there under each name.
+            kept = name if name in states else home
+            if kept in states:
+                yield name, metrics[name].state_of(states[kept])
         yield from ((name, states[name]) for name in states if name not in self._homes)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from kmetrics._class_table import ConfusionState as ConfusionState
 from kmetrics._class_table import OfTable
 from kmetrics._metric import Metric
-from kmetrics._options import Finite, Positive
+from kmetrics._options import Positive
 
 __all__ = [
     "BalancedAccuracy",
@@ -66,7 +66,7 @@ class ConfusionMatrix(OfTable):
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _PerClass(OfTable):
     average: Average = "macro"
-    zero_division: Finite | Literal["nan"] = "nan"
+    zero_division: float | Literal["nan"] = "nan"
 
     def __post_init__(self) -> None:
         super().__post_init__()

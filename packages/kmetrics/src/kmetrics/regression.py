@@ -225,7 +225,7 @@ class R2(_OfMoments):
 
     def from_moments(self, targets: float, gap: float, bias: float) -> float:
         """The coefficient of determination."""
-        return 1 - (gap + bias) / targets if targets else math.nan
+        return 1 - (gap + bias) / targets if 0 < targets < math.inf else math.nan
 
 
 class ExplainedVariance(_OfMoments):
@@ -239,7 +239,7 @@ class ExplainedVariance(_OfMoments):
 
     def from_moments(self, targets: float, gap: float, bias: float) -> float:
         """The share of the variance."""
-        return 1 - gap / targets if targets else math.nan
+        return 1 - gap / targets if 0 < targets < math.inf else math.nan
 
 
 @state
@@ -247,13 +247,15 @@ class CorrelationState(CovarianceState):
     """Mean and scatter of predictions and targets."""
 
     def compute(self) -> Any:
-        """The correlation; NaN if one of both has no spread."""
+        """The correlation; NaN if one of both has no spread, or an infinite one."""
         count, _, scatter = self.moments()
         if count == 0:
             return self.empty_value()
         # Apart from each other: the product of both could overflow.
         spread = math.sqrt(scatter[0, 0]) * math.sqrt(scatter[1, 1])
-        return float(scatter[0, 1]) / spread if spread else math.nan
+        if not 0 < spread < math.inf:
+            return math.nan
+        return min(max(float(scatter[0, 1]) / spread, -1.0), 1.0)
 
 
 class Pearson(_Regression):
