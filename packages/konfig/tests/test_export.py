@@ -214,3 +214,27 @@ def test_arrays_of_jax_are_built_again_and_keys_are_explained():
     assert found.tolist() == [1.5, 2.0]
     with pytest.raises(konfig.ConfigTypeError, match="random key"):
         konfig.export(jax.random.key(0))
+
+
+def test_scalars_of_numpy_keep_what_they_are_or_are_refused():
+    np = pytest.importorskip("numpy", reason="exports scalars of numpy")
+    nanoseconds = np.datetime64("2020-01-01T00:00:00.000000001")
+    exact = [nanoseconds, np.datetime64("2020"), np.timedelta64(3, "ns")]
+    exact += [np.timedelta64(2, "M"), np.datetime64("-5000-01-01"), np.timedelta64(3)]
+    exact += [np.datetime64("NaT", "s"), np.void(b"abc"), np.bytes_(b"x")]
+    for value in exact:
+        found = konfig.resolve(konfig.export(value), freeze=False)
+        assert (found.dtype, str(found)) == (value.dtype, str(value))
+    for dtype in ("V4", "M8[ns]", ">f4", "U3"):
+        built = konfig.resolve(konfig.export(np.dtype(dtype)), freeze=False)
+        assert built == np.dtype(dtype)
+    row = np.zeros(2, dtype=[("a", "f4", (2,))])
+    inexact = [row, row[0], row.dtype, np.dtype(("f4", (2,)))]
+    inexact += [np.longdouble(1.5), np.ones(2, "g"), np.clongdouble(1)]
+    for value in inexact:
+        with pytest.raises(konfig.ConfigTypeError, match="no exact form"):
+            konfig.export(value)
+    for value in (nanoseconds, np.timedelta64(3, "ns"), np.longdouble(1.5)):
+        with pytest.raises(konfig.ConfigTypeError, match="no exact form") as caught:
+            konfig.ConfigDict(a=[value])
+        assert caught.value.path == "cfg.a[0]"

@@ -125,6 +125,8 @@ def test_scalars_of_numpy_and_jax_are_stored_as_numbers():
     assert [type(value) for value in cfg.values()] == [float, int, float]
     with pytest.raises(konfig.ConfigTypeError, match=r"numpy.ndarray"):
         cfg.d = numpy.ones(3)
+    with pytest.raises(konfig.ConfigTypeError, match=r"jax\.random\.key\(seed\)"):
+        cfg.d = jax.random.key(0)
 
 
 def test_nnx_modules_are_checked_like_linen_modules():

@@ -74,6 +74,11 @@ def proxied(statement):
         ("with T.SimpleNamespace: pass", "entered by with"),
         ("T.x = 3", "given an attribute 'x'"),
         ("3 in T.SimpleNamespace", "used with in"),
+        ("del T.x", "robbed of its attribute 'x'"),
+        ("f'{T.SimpleNamespace}'", "put into a text"),
+        ("int(T.SimpleNamespace)", "used with int"),
+        ("range(T.SimpleNamespace)", "used as an index"),
+        ("open(T.SimpleNamespace)", "used as a path"),
     ],
 )
 def test_a_proxy_says_how_it_was_used(statement, use):
@@ -343,3 +348,13 @@ def test_a_list_for_a_declared_tuple_is_a_tuple():
     assert type(cfg.t) is tuple
     cfg.n = 2
     assert konfig.resolve(cfg).t == (1, 2)
+
+
+def test_positions_of_calls_are_numbers_in_every_path():
+    live = object()
+    raw = {"__qualname__": "m:f", "0": live}
+    node = konfig.call(fractions.Fraction, 1)
+    assert "at:      cfg.a[0]" in refused(lambda: ConfigDict(a=raw))
+    assert "at:      cfg.a[0]" in refused(lambda: konfig.from_json({"a": raw}))
+    assert "at:      [0] of the call" in refused(lambda: konfig.call(dict, live))
+    assert "at:      [0] of the call" in refused(lambda: node.__setitem__(0, live))

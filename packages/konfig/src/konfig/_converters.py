@@ -72,6 +72,24 @@ def _is_array_scalar(value: Any) -> bool:
     return array is not None and isinstance(value, array) and value.shape == ()
 
 
+def _array_scalar(value: Any) -> Any:
+    """The number, text or date that it is; a time in nanoseconds is no number."""
+    try:
+        plain = value.item()
+    except NotImplementedError:  # an array of jax that holds no numbers
+        raise ConfigTypeError(
+            f"a random key cannot stand in a config: {short(value)}",
+            hint="keep the seed, and make the key with jax.random.key(seed)",
+        ) from None
+    timed = value.dtype.kind in "mM" and (plain is None or type(plain) is int)
+    if timed or type(plain) is type(value):
+        raise ConfigTypeError(
+            f"{short(value)} of {value.dtype} has no exact form in a config",
+            hint="give a plain number, a text or a date in its place",
+        )
+    return _convert.convert(plain)
+
+
 _STANDARD: dict[tuple[str, str], Any] = {
     ("builtins", "range"): lambda v: _call("builtins:range", v.start, v.stop, v.step),
     ("datetime", "date"): lambda v: _call("datetime:date", v.year, v.month, v.day),
@@ -96,9 +114,7 @@ def _name(value: Any) -> tuple[str, str]:
 _convert.register_fallback(_is_enum_member, _enum_member)
 _convert.register_fallback(_is_named_tuple, _named_tuple)
 _convert.register_fallback(_is_partial, _partial)
-_convert.register_fallback(
-    _is_array_scalar, lambda value: _convert.convert(value.item())
-)
+_convert.register_fallback(_is_array_scalar, _array_scalar)
 _convert.register_fallback(
     lambda value: _name(value) in _STANDARD,
     lambda value: _STANDARD[_name(value)](value),

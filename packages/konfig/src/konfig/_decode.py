@@ -42,6 +42,7 @@ from konfig._tree import (
     mark,
     new_list,
     new_node,
+    path_key,
     too_deep,
 )
 
@@ -182,7 +183,7 @@ class _Decoder:
                         item = self._list(item) if listed else self.decode(item)
                     fields[key] = item
             except Exception:
-                self.way_out.append(key)
+                self.way_out.append(path_key(node, key))
                 raise
             return node
         if type(data) is list:

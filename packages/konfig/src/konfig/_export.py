@@ -169,7 +169,7 @@ class _Exporter:
             if isinstance(obj, numpy.dtype):
                 return self._call("numpy:dtype", (_dtype(obj),), {})
             if isinstance(obj, numpy.generic):
-                return self._call(export_qualname(type(obj)), (obj.item(),), {})
+                return self._scalar(obj, numpy)
             if isinstance(obj, numpy.ndarray):
                 return self._array(obj, "numpy:asarray")
             array = getattr(sys.modules.get("jax"), "Array", None)
@@ -185,6 +185,17 @@ class _Exporter:
                 )
             raise
 
+    def _scalar(self, obj: Any, numpy: Any) -> ConfigDict:
+        """A scalar of numpy; a time with its unit, which may be finer than a date."""
+        plain: tuple[Any, ...] = (obj.item(),)
+        if obj.dtype.kind in "mM":
+            unit, count = numpy.datetime_data(obj.dtype)
+            moment = str(obj) if obj.dtype.kind == "M" else int(obj.astype("i8"))
+            plain = (moment,) if unit == "generic" else (moment, f"{count}{unit}")
+        elif type(plain[0]) is type(obj) or obj.dtype.names is not None:
+            raise _no_form(obj.dtype)
+        return self._call(export_qualname(type(obj)), plain, {})
+
     def _jax_array(self, obj: Any, numpy: Any) -> ConfigDict:
         jax = sys.modules["jax"]
         if jax.dtypes.issubdtype(obj.dtype, jax.dtypes.prng_key):
@@ -198,6 +209,8 @@ class _Exporter:
         dtype = _dtype(array.dtype)
         if array.dtype.hasobject:
             raise ConfigTypeError("an array of objects has no form in a config")
+        if array.dtype.char in "gG":  # no number of Python is as exact
+            raise _no_form(array.dtype)
         # A list of nothing says only its first size.
         empty = array.size == 0 and array.ndim > 1
         if array.size <= _INLINE and not empty:
@@ -217,9 +230,22 @@ class _Exporter:
 
 def _dtype(dtype: Any) -> Any:
     """A dtype by its text, or by its name where no text leads to it (bfloat16)."""
-    if dtype.kind == "V" and dtype.names is None:
-        return Const(export_qualname(dtype.type))
-    return dtype.str
+    read = sys.modules["numpy"].dtype
+    for form in (dtype.str, dtype.type):
+        try:
+            found = read(form)
+        except TypeError:
+            continue
+        if found == dtype:
+            return form if isinstance(form, str) else Const(export_qualname(form))
+    raise _no_form(dtype)
+
+
+def _no_form(dtype: Any) -> ConfigTypeError:
+    return ConfigTypeError(
+        f"values of the dtype {short(dtype)} have no exact form in a config",
+        hint="convert them to numbers or texts, or keep them in a file",
+    )
 
 
 def _is_default(field: Any, value: Any) -> bool:

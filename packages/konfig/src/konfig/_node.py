@@ -21,6 +21,7 @@ from konfig._keys import (
     count_positional,
     holds,
     is_call,
+    is_position,
     positional_slot,
     stored_key,
     writable_key,
@@ -39,6 +40,7 @@ from konfig._tree import (
     Node,
     mark,
     new_node,
+    path_key,
     set_flag,
     setup,
     too_deep,
@@ -163,7 +165,8 @@ class ConfigDict(Node, _faults.NoOperators, MutableMapping):
                 check_argument(self, key, value)
         except ConfigTypeError as error:
             error.origin = error.origin or where(self)
-            raise _convert.below(error, key, _faults.describe(self)) from None
+            step = path_key(self, key)
+            raise _convert.below(error, step, _faults.describe(self)) from None
         except RecursionError:
             raise too_deep() from None
         if key == TARGET:
@@ -351,6 +354,8 @@ def new_call(
     try:
         _convert.convert_in_place(fields, fields.items())
     except ConfigTypeError as error:
+        key, *below = error.steps
+        error.steps = (int(key) if is_position(key) else key, *below)
         error.owner = f"the call of {qualname}"
         error.path = format_below(error.steps)
         raise

@@ -84,6 +84,9 @@ class Proxy:
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise _not_real(self, f"given an attribute {name!r}")
 
+    def __delattr__(self, name: str) -> NoReturn:
+        raise _not_real(self, f"robbed of its attribute {name!r}")
+
     def __repr__(self) -> str:
         return f"<config proxy of {qualname_of(self)}>"
 
@@ -143,6 +146,11 @@ _USES = {
     "enter": "entered by with",
     "exit": "entered by with",
     "await": "awaited",
+    "format": "put into a text",
+    "int": "used with int",
+    "float": "used with float or a function of math",
+    "index": "used as an index",
+    "fspath": "used as a path",
 }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from konfig import _convert
 from konfig._errors import ConfigTypeError, short
-from konfig._keys import raw_key
+from konfig._keys import is_position, raw_key
 from konfig._list import ConfigList
 from konfig._origin import capture
 from konfig._paths import Parts
@@ -58,7 +58,8 @@ def fill(kind: Any, fields: dict[Any, Any], given: Mapping[Any, Any]) -> None:
             if call or (isinstance(key, str) and key[:2] == "__"):
                 key = raw_key(key, value, call)
             if type(value) not in _convert.STORED:
-                value = _begin(kind, value, (*above, key), waiting, origin)
+                step = int(key) if call and is_position(key) else key
+                value = _begin(kind, value, (*above, step), waiting, origin)
             into[key] = value
 
 
