@@ -163,3 +163,23 @@ def test_a_mapping_in_two_places_stays_one(fields):
     twin = again(cfg)
     assert twin == cfg
     assert twin.b[0] is twin.a
+
+
+def test_modules_named_like_names_of_the_source_get_another_one(tmp_path, monkeypatch):
+    for name in ("cfg", "get_config", "shared_0"):
+        (tmp_path / f"{name}.py").write_text("class X(dict): pass\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    cfg = konfig.ConfigDict(a=konfig.Const("cfg:X"), b=konfig.Const("shared_0:X"))
+    cfg.c = cfg.d = konfig.ConfigDict({"x": konfig.Const("get_config:")})
+    names = {}
+    exec(konfig.to_python(cfg), names)
+    assert names["get_config"]() == cfg
+
+
+def test_what_no_source_can_say_is_named_by_its_whole_path():
+    cfg, other = konfig.ConfigDict(a=1), konfig.ConfigDict(q=1)
+    for lazy in (other.ref.q + 1, konfig.ref_fn(lambda x: x, cfg.ref.a)):
+        cfg.l = [{"k": [lazy]}]
+        with pytest.raises(konfig.SerializationError) as caught:
+            konfig.to_python(cfg)
+        assert caught.value.path == "cfg.l[0].k[0]"

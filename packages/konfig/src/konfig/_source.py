@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from konfig._const import Const
@@ -9,7 +10,6 @@ from konfig._convert import is_path
 from konfig._errors import SerializationError
 from konfig._keys import is_position
 from konfig._node import ConfigDict
-from konfig._paths import format_path
 from konfig._placeholder import UNSET, Placeholder
 from konfig._ref import BINARY, COMPARE, UNARY, Expr, Lazy, LocalFunction, Ref
 from konfig._repr import atom, is_plain_name, laid_out
@@ -22,6 +22,7 @@ from konfig._tree import (
     stored_items,
     target_of,
 )
+from konfig._unwritable import path_of
 
 
 def to_python(cfg: Any, *, lazy: bool = False) -> str:
@@ -57,6 +58,8 @@ def to_python(cfg: Any, *, lazy: bool = False) -> str:
 
 
 _LEVELS = 40
+_OWN_NAME = re.compile(r"cfg|get_config|(shared|part)_\d+")
+"""What names in the source mean already."""
 
 
 class _Writer:
@@ -66,7 +69,6 @@ class _Writer:
         self._root = root
         self._paths = node_paths(root)  # raises for a config inside itself
         self._names: dict[int, str] = {}
-        self._path = "cfg"
 
     def body(self) -> list[str]:
         """The statements of the function."""
@@ -89,7 +91,6 @@ class _Writer:
         for key in keys:
             if key == TARGET:
                 continue
-            self._path = format_path([key], "cfg")
             position = target is not None and is_position(key)
             place = f"cfg[{key}]" if position else _place(key)
             lines.append(f"{place} = {self.write(fields[key])}")
@@ -130,7 +131,7 @@ class _Writer:
         if isinstance(value, LocalFunction):
             raise SerializationError(
                 f"a reference calls {value!r}, which has no importable name",
-                path=self._path,
+                path=path_of(value, self._root),
                 hint="define it at the top level of a module",
             )
         return atom(value)
@@ -169,11 +170,15 @@ class _Writer:
 
     def _name(self, qualname: str) -> str:
         module, attributes = split(qualname)
-        if module.partition(".")[0] != "konfig":
+        name, package = module, module.partition(".")[0]
+        if _OWN_NAME.fullmatch(package):
+            name = f"{module.replace('.', '_')}_module"
+            self.modules.add(f"{module} as {name}")
+        elif package != "konfig":
             self.modules.add(module)
         elif module != "konfig":
             self.real_imports.add(f"import {module}")
-        return ".".join((module, *attributes))
+        return ".".join((name, *attributes))
 
     def _placeholder(self, declared: Placeholder) -> str:
         kinds = []
@@ -203,7 +208,7 @@ class _Writer:
             if above is None:
                 raise SerializationError(
                     f"{lazy!r} reads a config outside the one that is written",
-                    path=self._path,
+                    path=path_of(lazy, self._root),
                 )
             parts = (*above, *lazy.__konfig_path__)
             return "cfg.ref" + "".join([_step(part) for part in parts])
