@@ -31,6 +31,7 @@ STORED: set[type] = set(ATOMS)
 """Types whose values are stored as they are; nodes and references enter theirs."""
 
 _TABLE: dict[type, Callable[[Any], Any]] = {}
+_OWN: set[type] = set()
 _FALLBACKS: list[tuple[Callable[[Any], bool], Callable[[Any], Any]]] = []
 
 
@@ -52,6 +53,7 @@ def below(
 
 def register(kind: type, convert: Callable[[Any], Any] | None = None) -> None:
     """Enters a type of konfig itself; without a converter it is stored as it is."""
+    _OWN.add(kind)
     if convert is None:
         STORED.add(kind)
     else:
@@ -70,6 +72,12 @@ def register_converter(kind: type, described: Callable[[Any], Any]) -> None:
         raise ConfigTypeError(
             f"a converter is a class and a function, not {short(kind)} and "
             f"{short(described)}"
+        )
+
+    if kind in STORED or kind in _OWN:
+        raise ConfigTypeError(
+            f"{kind.__qualname__} is a type of configs themselves: no converter "
+            "takes its place"
         )
 
     def convert_instance(value: Any) -> Any:

@@ -6,6 +6,7 @@ import keyword
 import math
 
 from konfig._const import Const
+from konfig._errors import ConfigTypeError, short
 from konfig._ref import Lazy
 from konfig._tree import TARGET, Node, stored_items
 from konfig._typing import Any
@@ -15,14 +16,24 @@ _ALIASES: dict[str, str] = {}
 
 
 def register_aliases(aliases: dict[str, str]) -> None:
-    """Shortens modules where configs are printed: `{'jax.numpy': 'jnp'}`."""
+    """Shortens modules where configs are printed: `{'jax.numpy': 'jnp'}`.
+
+    Raises:
+      ConfigTypeError: When it is no mapping of texts.
+    """
+    texts = [*aliases, *aliases.values()] if isinstance(aliases, dict) else [None]
+    if not all(isinstance(text, str) for text in texts):
+        raise ConfigTypeError(
+            f"aliases are short names by module, not {short(aliases)}",
+            hint="write {'jax.numpy': 'jnp'}",
+        )
     _ALIASES.update(aliases)
 
 
 def module_of_alias(alias: str) -> str | None:
     """The module that was registered under a short name, or None."""
-    for module, short in _ALIASES.items():
-        if short == alias:
+    for module, name in _ALIASES.items():
+        if name == alias:
             return module
     return None
 

@@ -116,11 +116,23 @@ class _Target:
 
     def __init__(self, qualname: str, call: Any, check: bool):
         self.call = call
-        self.left_alone = getattr(call, "__konfig_resolve_exclude_fields__", ())
+        self.left_alone = _left_alone(qualname, call)
         self.parameters = parameters_of(qualname, call) if check else None
         known = self.parameters
         self.keywords = frozenset() if known is None else known.keywords
         self.required = frozenset() if known is None else frozenset(known.required)
+
+
+def _left_alone(qualname: str, call: Any) -> frozenset[Any]:
+    """The arguments that a target takes as configs, by name and by position."""
+    names = getattr(call, "__konfig_resolve_exclude_fields__", ())
+    if not names:
+        return frozenset()
+    names = (names,) if isinstance(names, str) else tuple(names)
+    known = parameters_of(qualname, call)
+    order = known.positional if known else ()
+    positions = [str(at) for at, name in enumerate(order) if name in names]
+    return frozenset((*names, *positions))
 
 
 class _Resolver:
@@ -199,7 +211,11 @@ class _Resolver:
             keywords = self._check_binding(node, target, fields)
         try:
             for key, item in fields.items():
-                if type(item) not in PLAIN and key not in left_alone:
+                if type(item) in PLAIN:
+                    continue
+                if key in left_alone:
+                    fields[key] = self._evaluation.value(item)
+                else:
                     below = isinstance(item, Node)
                     fields[key] = self._node(item) if below else self.build(item)
         except Exception as error:
