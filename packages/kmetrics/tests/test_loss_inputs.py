@@ -28,6 +28,7 @@ def test_a_formula_is_computed_in_the_dtype_that_is_asked_for():
 def test_a_dtype_of_a_formula_is_compared_by_its_name():
     wanted = L2.replace(compute_dtype="bfloat16")
     assert L2.replace(compute_dtype=jnp.bfloat16) == wanted
+    assert L2.replace(compute_dtype=np.float32).compute_dtype == "float32"
     assert L2.replace(compute_dtype=jnp.dtype("bfloat16")).compute_dtype == "bfloat16"
 
 

@@ -45,6 +45,7 @@ def test_negative_weights_are_refused_outside_jit():
 
 NUMBERS = {"preds": np.float32([1, 2, 3]), "targets": np.float32([3, 1, 2])}
 CLASSES = {"logits": np.eye(3, dtype=np.float32), "labels": np.array([0, 2, 1])}
+CAMERAS = np.stack([np.eye(4, dtype=np.float32)] * 3)
 CLUSTERS = {"preds": np.array([0, 1, 1]), "targets": np.array([0, 1, 0])}
 
 
@@ -61,6 +62,15 @@ CLUSTERS = {"preds": np.array([0, 1, 1]), "targets": np.array([0, 1, 0])}
         (kmetrics.Quantiles(), {"values": NUMBERS["preds"]}),
         (kmetrics.Ari(num_clusters=2, num_classes=2), CLUSTERS),
         (kmetrics.summaries.HistogramSummary(), {"tensor": NUMBERS["preds"]}),
+        (kmetrics.PoseAuc(), {"preds": CAMERAS, "targets": CAMERAS}),
+        (
+            kmetrics.Grouped(metric=kmetrics.Mean(), groups=2),
+            {"values": NUMBERS["preds"], "by": CLUSTERS["preds"]},
+        ),
+        (
+            kmetrics.Bootstrap(metric=kmetrics.Mean(), n=2),
+            {"values": NUMBERS["preds"], "ids": CLASSES["labels"]},
+        ),
     ],
     ids=lambda x: type(x).__name__,
 )

@@ -260,6 +260,10 @@ def test_a_table_of_confusion_is_read_and_seen():
     ].pixels.shape == (1, 1000, 1000, 3)
     with pytest.raises(ValueError, match="2 names, 3 classes"):
         metric.replace(num_classes=3).get_state(labels=labels, pred_labels=preds)
+    table = kmetrics.ConfusionMatrix(num_classes=2, pred_labels="p", labels="y")
+    view = ShowConfusionMatrix(source=table, class_names=("cat",))
+    with pytest.raises(ValueError, match="1 names, 2 classes"):
+        view({"p": preds, "y": labels})
     for names in ("ab", (1, 2)):
         with pytest.raises(TypeError, match="class_names must be a tuple, each"):
             metric.replace(class_names=names)

@@ -34,7 +34,8 @@ def freeze(value: Any, *, where: str) -> Any:
         return tuple(freeze(v, where=where) for v in value)
     if isinstance(value, set):
         return frozenset(value)
-    if hasattr(value, "dtype") and hasattr(value, "tolist"):
+    is_class = isinstance(value, type)
+    if not is_class and hasattr(value, "dtype") and hasattr(value, "tolist"):
         if value.ndim == 0:
             return value.item()
         hint = "give it as a tuple: .tolist() of the array"

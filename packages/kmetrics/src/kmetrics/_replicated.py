@@ -12,7 +12,7 @@ import numpy as np
 
 import kontext
 from kmetrics._errors import HostOnlyError, MaskNotAcceptedError, MergeError
-from kmetrics._masks import combine_masks
+from kmetrics._masks import check_weights, combine_masks
 from kmetrics._metric import Inner, Metric, accepts_mask, like_nothing, own_state
 from kmetrics._numerics import is_traced
 from kmetrics._register import state
@@ -127,7 +127,7 @@ class Replicated(Metric):
 
         Raises:
           TypeError: there are no integers.
-          ValueError: they do not fit the examples.
+          ValueError: they do not fit the examples, or the mask cannot weigh.
         """
         if self.numbers_key not in inputs:
             raise TypeError(
@@ -193,6 +193,8 @@ class Replicated(Metric):
                 "add mask=None to get_state and hand it on, for example to "
                 "AverageState.from_values"
             )
+        # Here, because vmap traces the masks of the states.
+        check_weights(mask)
         masks = self._masks(numbers)
 
         def under(row: Any) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 import kontext
 from kmetrics._average import AverageState
 from kmetrics._class_inputs import example_weights
-from kmetrics._masks import fill_masked
+from kmetrics._masks import check_weights, fill_masked
 from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
 from kmetrics._options import Count, Flag
@@ -47,7 +47,8 @@ class _Pose(Metric):
         """The state of one batch; `mask` selects cameras, `[*b, n]`, or scenes.
 
         Raises:
-          ValueError: a scene has one camera.
+          ValueError: a scene has one camera, or the mask cannot weigh (seen outside of
+            jit).
         """
         sides = [to_float32(x) for x in (preds, targets)]
         count = sides[0].shape[-3]
@@ -56,6 +57,7 @@ class _Pose(Metric):
                 f"{type(self).__name__}: a scene needs two cameras or more\n"
                 f"  got poses {list(sides[0].shape)}, expected [*b, n, 4, 4]"
             )
+        check_weights(mask)
         return AverageState.from_values(*self._pairs(sides, mask))
 
     # One compiled call when used outside jit, and plain operations inside.

@@ -88,6 +88,8 @@ class ShowConfusionMatrix(ConfusionMatrix):
 
     def shown(self, table: np.ndarray) -> dict[str, Any]:
         """The table `[n, n]` as `Table` and as `Image`."""
+        # Here too: the states of a view are made by its source.
+        self._check_names(len(table))
         names = self.class_names or tuple(map(str, range(len(table))))
         # Examples that weigh by a mask leave no whole numbers.
         is_count = self.normalize is None and bool(np.all(table == np.round(table)))
