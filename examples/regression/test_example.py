@@ -43,7 +43,7 @@ def test_a_reference_follows_the_number_of_steps(found):
 @pytest.mark.parametrize("kind", ["module", "optimizer"])
 def test_a_built_object_is_refused_with_advice(found, kind):
     text = found[f"refused {kind}"]
-    assert ".model of the mapping" in text
+    assert ".model of the call of ktrain:Trainer" in text
     assert "story.py:" in text
     assert "konfig.imports" in text
 

@@ -328,6 +328,41 @@ def test_references_to_what_a_difference_brings_are_kept():
     assert new.part.r == 2
 
 
+def shared_list(items, *, apart=False):
+    cfg = ConfigDict(x=items, keep=1)
+    cfg.y = list(items) if apart else cfg.x
+    cfg.z = {"k": cfg.x}
+    return cfg
+
+
+def shared_node(first, second=None):
+    node = ConfigDict(v=first)
+    other = node if second is None else ConfigDict(v=second)
+    return ConfigDict(l=[0, node], p=node, q=other, keep=1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (shared_list([1, 2]), shared_list([1, 2, 9])),
+        (shared_list([1, 2, 9]), shared_list([1, 2])),
+        (shared_list([1, 2, 3]), shared_list([0, 1, 2, 3])),
+        (shared_list([1]), shared_list([1, 2], apart=True)),
+        (shared_node(1), shared_node(2)),
+        (shared_node(1), shared_node(2, 1)),
+        (shared_node(1), shared_node(1, 3)),
+        (shared_node(1, 3), shared_node(2)),
+        (shared_node(1), shared_node(2) | {"l": [5, 0, {"v": 2}]}),
+        (shared_node(1) | {"q": konfig.required(int)}, shared_node(2) | {"q": "x"}),
+    ],
+)
+def test_a_difference_of_configs_with_shared_parts_leads_to_the_other(old, new):
+    changes = konfig.diff(old, new)
+    assert konfig.apply(old, changes) == new
+    assert not any("keep" in text for text in changes.as_overrides())
+    assert konfig.apply(old, konfig.diff(old, old)) == old
+
+
 def test_a_difference_that_occurs_twice_is_found_twice():
     a, b = ConfigDict(n=1), ConfigDict(n=1)
     a.x = konfig.ref_fn(dict, a.ref.n, key=1)

@@ -7,12 +7,12 @@ from typing import Any
 
 from konfig._access import get_path
 from konfig._align import aligned
-from konfig._compare import Comparison
+from konfig._compare import Comparison, equal
 from konfig._const import dotted
 from konfig._convert import convert
 from konfig._copy import deepcopy
 from konfig._encode import encode_part
-from konfig._errors import ConfigValueError, short
+from konfig._errors import ConfigValueError, OverrideError, short
 from konfig._flag import parsed
 from konfig._keys import is_index
 from konfig._overrides import change
@@ -61,7 +61,7 @@ class Entry:
 class Diff:
     """The differences in the order of the second config; false when there are none."""
 
-    __slots__ = ("_declared", "_moved", "_new", "entries")
+    __slots__ = ("_declared", "_moved", "_new", "_shared", "entries")
 
     def __init__(
         self,
@@ -69,8 +69,11 @@ class Diff:
         new: Any,
         moved: Iterable[Parts] = (),
         declared: Iterable[str] = (),
+        shared: Node | None = None,
     ):
         self.entries = tuple(entries)
+        # The first config, when parts of it stand in several places.
+        self._shared: Any = shared
         # Fields that were declared with a type before, and are plain values now.
         self._declared = frozenset(declared)
         self._new = new
@@ -104,6 +107,37 @@ class Diff:
         """
         if any(not entry.path for entry in self.entries):
             raise ConfigValueError("the configs differ as a whole, no field alone")
+        texts = self._by_entry()
+        if self._shared is None or self._leads(self._shared, texts):
+            return texts
+        return self._by_field(self._shared)
+
+    def _leads(self, old: Node, texts: list[str]) -> bool:
+        """Whether overrides turn one config into the second."""
+        result = deepcopy(old)
+        try:
+            change(result, parsed(texts), {})
+        except OverrideError:
+            return False
+        return equal(result, self._new)
+
+    def _by_field(self, old: Node) -> list[str]:
+        """Whole fields: a smaller change would be seen wherever its part is shared."""
+        before, after = old._konfig_fields, self._new._konfig_fields
+        comparison = Comparison(old, self._new)
+        texts = []
+        for key, value in after.items():
+            path = format_path([path_key(self._new, key)])
+            if key in before and comparison.equal(before[key], value):
+                continue
+            if isinstance(before.get(key), Placeholder):
+                texts.append(f"{path}:del")
+            texts.append(f"{path}:=json::{encode_part(value, self._new)}")
+        gone = [path_key(old, key) for key in before if key not in after]
+        return texts + [f"{format_path([key])}:del" for key in reversed(gone)]
+
+    def _by_entry(self) -> list[str]:
+        """One override for each difference, where no part is shared."""
         lists = [parts for parts in self._moved if not _below(parts, self._moved)]
         kept = [
             entry
@@ -177,7 +211,9 @@ def diff(a: Any, b: Any, *, ignore: str | Iterable[str] = ()) -> Diff:
         search.compare(a, b, (), None)
     except RecursionError:
         raise unending(a) from None
-    return Diff(search.entries, b, search.moved, search.declared)
+    whole = isinstance(a, Node) and isinstance(b, Node) and not search.ignores
+    shared = a if search.shared and whole else None
+    return Diff(search.entries, b, search.moved, search.declared, shared)
 
 
 def apply(cfg: Any, changes: Diff) -> Any:
@@ -203,6 +239,10 @@ class _Search:
         self._comparison = Comparison(a, b)
         self._ignore = ignore
         self._seen: set[tuple[int, int]] = set()
+        self._met: set[int] = set()
+        self.ignores = bool(ignore)
+        self.shared = False
+        """Whether a part of the first config stands in several places."""
 
     def compare(self, old: Any, new: Any, parts: Parts, origin: str | None) -> None:
         if self._ignore and parts and covers(self._ignore, parts):
@@ -228,6 +268,7 @@ class _Search:
             self._enter(parts, "changed", old, new, origin)
 
     def _nodes(self, old: Node, new: Node, parts: Parts, origin: str | None) -> None:
+        self._meet(old)
         pair = (id(old), id(new))
         if pair in self._seen:
             return
@@ -246,6 +287,8 @@ class _Search:
                 self.compare(*found, below, where(new, key))
 
     def _items(self, old: Any, new: Any, parts: Parts, origin: str | None) -> None:
+        if isinstance(old, list):
+            self._meet(old)
         pairs = aligned(old, new) if parts else None
         if pairs is None:
             for index in range(max(len(old), len(new))):
@@ -258,6 +301,10 @@ class _Search:
             other = _MISSING if after is None else _item(new, after)
             below = (*parts, before if after is None else after)
             self.compare(one, other, below, origin)
+
+    def _meet(self, old: Any) -> None:
+        self.shared = self.shared or id(old) in self._met
+        self._met.add(id(old))
 
     def _enter(
         self, parts: Parts, kind: str, old: Any, new: Any, origin: str | None
