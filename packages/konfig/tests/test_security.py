@@ -215,6 +215,22 @@ def test_a_difference_does_not_make_data_trusted(part):
     assert konfig.resolve(applied).x == 1
 
 
+def test_what_is_written_beside_a_change_is_not_trusted_for_it():
+    node = konfig.from_json(data("os:getcwd"))
+    part = konfig.ConfigDict(l=[1, 2], n=node, v=1)
+    for old, new in (
+        (konfig.ConfigDict(l=[1, node]), konfig.ConfigDict(l=[0, 1, node])),
+        (
+            konfig.ConfigDict(p=part, q=part),
+            konfig.ConfigDict(p=part | {"v": 2}, q=part),
+        ),
+    ):
+        applied = konfig.apply(old, konfig.diff(old, new))
+        assert applied == new
+        with pytest.raises(konfig.UnsafeTargetError):
+            konfig.resolve(applied)
+
+
 def test_a_partial_of_a_name_from_data_is_not_trusted():
     cfg = konfig.from_json({"f": {"__const__": "os:getcwd"}})
     with pytest.raises(konfig.UnsafeTargetError):

@@ -112,6 +112,13 @@ class Diff:
             return texts
         return self._by_field(self._shared)
 
+    def _came_as_data(self) -> bool:
+        """Whether the overrides name a target or a reference that data named."""
+        # Lists with moved items and shared parts are written with all that is in them.
+        if self._moved or self._shared is not None:
+            return came_as_data(self._new)
+        return any(came_as_data(entry.new) for entry in self.entries)
+
     def _leads(self, old: Node, texts: list[str]) -> bool:
         """Whether overrides turn one config into the second."""
         result = deepcopy(old)
@@ -226,8 +233,8 @@ def apply(cfg: Any, changes: Diff) -> Any:
       OverrideError: When the changes do not fit this config.
     """
     result = deepcopy(cfg)
-    trusted = not any(came_as_data(entry.new) for entry in changes.entries)
-    change(result, parsed(changes.as_overrides()), {}, trusted)
+    texts = parsed(changes.as_overrides())
+    change(result, texts, {}, trusted=not changes._came_as_data())
     return result
 
 
