@@ -328,6 +328,17 @@ def test_references_to_what_a_difference_brings_are_kept():
     assert new.part.r == 2
 
 
+def test_a_reference_to_an_item_that_moves_is_kept():
+    old = ConfigDict()
+    old.l = [old.ref.nothing, {"n": 1}]
+    old.x = old.l[1].ref.n
+    new = konfig.deepcopy(old)
+    new.l.insert(0, {})
+    applied = konfig.apply(old, konfig.diff(old, new))
+    applied.l[2].n = 7
+    assert applied.x == 7
+
+
 def shared_list(items, *, apart=False):
     cfg = ConfigDict(x=items, keep=1)
     cfg.y = list(items) if apart else cfg.x

@@ -37,12 +37,12 @@ from konfig._tree import (
     TARGET,
     TRUSTED,
     Node,
-    field_key,
     is_container,
     mark,
     new_list,
     new_node,
     path_key,
+    stored_at,
     too_deep,
 )
 
@@ -296,10 +296,7 @@ class _Decoder:
             anchor = root
             for key in parts:
                 try:
-                    if isinstance(anchor, Node):
-                        anchor = anchor._konfig_fields[field_key(anchor, key)]
-                    else:
-                        anchor = anchor[key]
+                    anchor = stored_at(anchor, key)
                 except (KeyError, IndexError, TypeError):
                     text = format_path(parts, "cfg")
                     raise self._lost(ref, root, f"{text} is not there for") from None
