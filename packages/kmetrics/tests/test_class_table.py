@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kmetrics
+from kmetrics import wrappers
 
 TABLE = kmetrics.ConfusionMatrix(logits="preds", labels="y", mask="keep")
 VIEWS = {
@@ -156,3 +157,12 @@ def test_a_metric_of_a_user_can_be_a_view_too():
     assert total({"x": np.float32([1, 2])}) == total(values=np.float32([3])) == 3.0
     assert total.keypaths() == ("x",)
     assert total.empty().compute() == 0.0
+
+
+def test_a_view_is_skipped_where_an_input_of_its_source_is_missing():
+    metric = kmetrics.SkipIfMissing(metric=Total(of=kmetrics.Mean(values="absent")))
+    with pytest.warns(wrappers.MissingKeyWarning, match="Total is skipped.* no absent"):
+        assert metric({"x": np.float32([1, 2])}) == {}
+    assert metric({"absent": np.float32([1, 2])}) == 3.0
+    named = metric.replace(keys=("values",))
+    assert named.keys == ("values",)

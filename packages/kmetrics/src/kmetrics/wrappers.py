@@ -94,7 +94,7 @@ class SkipIfMissing(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        known = kontext.get_keypaths(self.metric)
+        known = kontext.get_keypaths(self.metric.state_source)
         for name in self.keys or ():
             if name not in known:
                 raise ValueError(
@@ -103,7 +103,7 @@ class SkipIfMissing(Metric):
                 )
 
     def __kontext_keys__(self) -> dict[str, Any]:
-        return kontext.forward_keys(self.metric)
+        return kontext.forward_keys(self.metric.state_source)
 
     def keypaths(self) -> tuple[str, ...]:
         """The paths that the metric reads."""
@@ -149,11 +149,13 @@ class SkipIfMissing(Metric):
         return self._kept(inner)
 
     def _absent(self, context: Any) -> list[str]:
-        required = kontext.required_keys(self.metric)
-        read = set(self.metric.keypaths())
+        # A view of another metric reads the inputs of that one.
+        source = self.metric.state_source
+        required = kontext.required_keys(source)
+        read = set(source.keypaths())
         return [
             text
-            for name, tree in kontext.get_keypaths(self.metric).items()
+            for name, tree in kontext.get_keypaths(source).items()
             if name not in required and (self.keys is None or name in self.keys)
             for text in path_texts(tree)
             if text in read and not kontext.has(context, text)
