@@ -69,7 +69,7 @@ def make_error(item: Item, verdict: Verdict, context: Context) -> KTypeCheckErro
 
 
 def _origin(context: Context) -> str | None:
-    """The origin; an inherited method by the class of the object that it is called on."""
+    """The origin; an inherited method by the class of the object that has it."""
     name, found, place = (context.origin or "").partition(" (")
     owner, dot, method = name.rpartition(".")
     cls = type(context.arguments.get("self"))
