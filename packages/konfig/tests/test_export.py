@@ -220,7 +220,7 @@ def test_scalars_of_numpy_keep_what_they_are_or_are_refused():
     np = pytest.importorskip("numpy", reason="exports scalars of numpy")
     nanoseconds = np.datetime64("2020-01-01T00:00:00.000000001")
     exact = [nanoseconds, np.datetime64("2020"), np.timedelta64(3, "ns")]
-    exact += [np.timedelta64(2, "M"), np.datetime64("-5000-01-01"), np.timedelta64(3)]
+    exact += [np.timedelta64(2, "M"), np.datetime64("-5000-01-01")]
     exact += [np.datetime64("NaT", "s"), np.void(b"abc"), np.bytes_(b"x")]
     for value in exact:
         found = konfig.resolve(konfig.export(value), freeze=False)
