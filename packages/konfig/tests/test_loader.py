@@ -134,7 +134,7 @@ def test_faulty_files_are_named(file, tmp_path):
     with pytest.raises(KeyError) as error:
         konfig.load(f"{file}@fails")
     assert type(error.value) is KeyError
-    assert f"while running fails of {file}" in error.value.__notes__[0]
+    assert f"while running fails of {file}:" in error.value.__notes__[0]
     (tmp_path / "broken.py").write_text("def f(:\n")
     with pytest.raises(SyntaxError) as caught:
         konfig.load(tmp_path / "broken.py")
@@ -304,3 +304,13 @@ def test_what_is_no_config_file_is_told_apart(tmp_path, monkeypatch, name, fault
         konfig.load_config(name)
     with pytest.raises(konfig.ConfigValueError, match="return cfg"):
         konfig.load_config("vit.py")
+
+
+def test_an_error_in_a_function_of_a_config_file_names_its_line(tmp_path):
+    file = tmp_path / "broken.py"
+    file.write_text(
+        "import konfig\n\n\ndef get_config():\n    return konfig.ConfigDict(a=1).b\n"
+    )
+    with pytest.raises(konfig.ConfigAttributeError) as caught:
+        konfig.load(file)
+    assert caught.value.__notes__ == [f"konfig: while running get_config of {file}:5"]

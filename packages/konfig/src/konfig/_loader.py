@@ -232,8 +232,9 @@ class _Place:
             cfg = self._called(arguments)
         except Exception as error:
             typed = " ".join(item.flag for item in overrides)
+            line = _line_of(error, getattr(module, "__file__", None))
             error.add_note(
-                f"konfig: while running {self._function} of {self._base}"
+                f"konfig: while running {self._function} of {self._base}{line}"
                 + (f" with {typed}" if typed else "")
             )
             raise
@@ -297,7 +298,7 @@ def _run_file(path: Path) -> ModuleType:
     return module
 
 
-def _line_of(error: BaseException, file: str) -> str:
+def _line_of(error: BaseException, file: str | None) -> str:
     """`":14"` for the line of a file that an error came from, if that is known."""
     line = error.lineno if isinstance(error, SyntaxError) else None
     trace = error.__traceback__
