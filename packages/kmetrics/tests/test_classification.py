@@ -12,6 +12,7 @@ from kmetrics import (
     Precision1,
     TopKAccuracy,
 )
+from kmetrics._top_k import rank_correct
 
 LOGITS = np.array(
     [
@@ -66,6 +67,37 @@ def test_predicted_classes_instead_of_logits():
 
 def test_top_2_of_the_example():
     assert accuracy(LOGITS, LABELS, top_k=2) == pytest.approx(0.83333333, rel=1e-7)
+
+
+def by_definition(logits, label, k, ties):
+    """The chance that `label` is among the best `k`, class by class."""
+    if not 0 <= label < len(logits) or any(map(np.isnan, logits)):
+        return 0.0
+    others = [(x, i) for i, x in enumerate(logits) if i != label]
+    better = sum(x > logits[label] for x, _ in others)
+    tied = [i for x, i in others if x == logits[label]]
+    lost = {
+        "first": [sum(i < label for i in tied)],
+        "optimistic": [0],
+        "pessimistic": [len(tied)],
+        "expected": range(len(tied) + 1),
+    }[ties]
+    return np.mean([better + n < k for n in lost])
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("ties", ["first", "optimistic", "pessimistic", "expected"])
+def test_every_tie_and_every_odd_number_ranks_as_defined(k, ties):
+    odd = [-np.inf, -1.0, 0.0, 1.0, np.inf, np.nan]
+    rng = np.random.default_rng(0)
+    logits = rng.choice(odd, size=(500, 4), p=[0.15, 0.2, 0.25, 0.2, 0.15, 0.05])
+    labels = rng.integers(-1, 5, size=500)
+    got = rank_correct(jnp.float32(logits), jnp.int32(labels), k=k, ties=ties)
+    expected = [
+        by_definition(row, label, k, ties)
+        for row, label in zip(logits, labels, strict=True)
+    ]
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
 @pytest.mark.spec("kmetrics-48")

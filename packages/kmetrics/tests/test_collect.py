@@ -7,7 +7,7 @@ import pytest
 
 import kmetrics
 import kontext
-from kmetrics import losses
+from kmetrics import _fetch, losses
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -129,7 +129,11 @@ def test_one_transfer_brings_all_states_to_the_host():
         assert COLLECTION.compute(fetched)["mean"] == 2.0
 
 
-def test_many_states_come_packed_and_compute_the_same():
+@pytest.mark.parametrize("on_host", [True, False])
+def test_many_states_come_packed_and_compute_the_same(on_host, monkeypatch):
+    if not on_host:
+        # As for arrays of an accelerator, which are copied.
+        monkeypatch.setattr(_fetch, "_is_on_host", lambda leaf: False)
     many = kmetrics.Collection(
         {f"m{i}": kmetrics.Mean(values=f"x[{i}]") for i in range(9)}
         | {"range": Range(x="x")}

@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Set
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -20,15 +20,17 @@ import numpy as np
 from kmetrics._numerics import Pair, add_pairs
 from kmetrics._state import State
 
+Vectors: TypeAlias = tuple[Any, Any, Any]
 MergeEach: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
 
-# Where the numbers of a lane stand, and the sign that makes the lowest win.
+# Which vector the numbers of a lane stand in, and the sign that makes the lowest win.
+_SUMS, _LOWEST, _LOWEST_BUT_NAN = range(3)
 _VECTORS = {
-    "sum": ("sums", 1),
-    "min": ("lowest", 1),
-    "max": ("lowest", -1),
-    "min_but_nan": ("lowest_but_nan", 1),
-    "max_but_nan": ("lowest_but_nan", -1),
+    "sum": (_SUMS, 1),
+    "min": (_LOWEST, 1),
+    "max": (_LOWEST, -1),
+    "min_but_nan": (_LOWEST_BUT_NAN, 1),
+    "max_but_nan": (_LOWEST_BUT_NAN, -1),
 }
 
 
@@ -84,24 +86,34 @@ class Layout:
         return f"Layout({len(self.slots)} of {len(self.names)} packed)"
 
 
-@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class States(Mapping[str, Any]):
-    """Name to state, in order; frozen, and a pytree.
+    """Name to state, in order; a pytree, and not to be changed.
 
     Attributes:
-      sums: float32 `[2, n]`, the upper and lower halves of all packed sums; None if
-        there are none. Leading axes, from vmap or scan, belong to every state.
-      lowest: float32 `[m]`, the packed minima, and the maxima times -1; or None.
-      lowest_but_nan: the same of fields that ignore NaN.
+      vectors: `sums`, `lowest` and `lowest_but_nan`, each None if nothing is in it:
+        float32 `[2, n]`, the upper and lower halves of all packed sums; float32 `[m]`,
+        the packed minima, and the maxima times -1; the same of fields that ignore NaN.
+        Leading axes, from vmap or scan, belong to every state.
       rest: name to state for the states that hold other things.
       layout: the names, and where the packed states stand.
     """
 
-    sums: Any
-    lowest: Any
-    lowest_but_nan: Any
+    vectors: Vectors
     rest: dict[str, Any]
     layout: Layout
+
+    def __init__(self, vectors: Vectors, rest: dict[str, Any], layout: Layout):
+        # jit makes one at each call: this is the quickest that `__setattr__` leaves.
+        own = self.__dict__
+        own["vectors"] = vectors
+        own["rest"] = rest
+        own["layout"] = layout
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise dataclasses.FrozenInstanceError(
+            f"cannot set {name!r} of the states of a collection\n"
+            "make a dict of them and change that"
+        )
 
     def __getitem__(self, name: str) -> Any:
         if name in self.rest:
@@ -126,24 +138,23 @@ class States(Mapping[str, Any]):
 
     @functools.cached_property
     def _halves(self) -> tuple[Any, Any]:
-        return self.sums[..., 0, :], self.sums[..., 1, :]
+        sums = self.vectors[_SUMS]
+        return sums[..., 0, :], sums[..., 1, :]
 
     def _unpacked(self, slot: Slot) -> Any:
-        leaves = []
+        leaves: list[Any] = []
         for lane, start, shape in slot.places:
             if lane == "sum":
-                parts = (_part(half, start, shape) for half in self._halves)
-                leaves.append(Pair(*parts))
+                hi, lo = self._halves
+                leaves.append(Pair(_part(hi, start, shape), _part(lo, start, shape)))
                 continue
             vector, sign = _VECTORS[lane]
-            leaves.append(sign * _part(getattr(self, vector), start, shape))
+            leaves.append(sign * _part(self.vectors[vector], start, shape))
         return slot.structure.unflatten(leaves)
 
 
 jax.tree_util.register_dataclass(
-    States,
-    data_fields=["sums", "lowest", "lowest_but_nan", "rest"],
-    meta_fields=["layout"],
+    States, data_fields=["vectors", "rest"], meta_fields=["layout"]
 )
 
 
@@ -151,15 +162,15 @@ def unpacked(states: Mapping[str, Any]) -> States:
     """`states` as they are."""
     if isinstance(states, States):
         return states
-    return States(None, None, None, dict(states), Layout(tuple(states), {}))
+    return States((None, None, None), dict(states), Layout(tuple(states), {}))
 
 
 def packed(states: Mapping[str, Any]) -> States:
     """`states`, those that are made of sums and extremes alone side by side."""
     slots: dict[str, Slot] = {}
-    pairs: list[Any] = []
-    extremes: dict[str, list[Any]] = {"lowest": [], "lowest_but_nan": []}
-    sizes = {"sums": 0, "lowest": 0, "lowest_but_nan": 0}
+    # As many rows as a vector has halves.
+    columns: tuple[list[tuple[Any, ...]], ...] = ([], [], [])
+    sizes = [0, 0, 0]
     for name, state in states.items():
         lanes = state.lanes if isinstance(state, State) else None
         if lanes is None:
@@ -168,19 +179,19 @@ def packed(states: Mapping[str, Any]) -> States:
         places = []
         for lane, leaf in zip(lanes, own, strict=True):
             vector, sign = _VECTORS[lane]
-            shape = np.shape(leaf.hi if vector == "sums" else leaf)
+            column = leaf if vector == _SUMS else (leaf if sign == 1 else -leaf,)
+            columns[vector].append(column)
+            shape = np.shape(column[0])
             places.append(Place(lane, sizes[vector], shape))
             sizes[vector] += math.prod(shape)
-            if vector == "sums":
-                pairs.append(leaf)
-            else:
-                extremes[vector].append(leaf if sign == 1 else -leaf)
         slots[name] = Slot(structure, tuple(places))
-    low, but_nan = ([(x,) for x in own] for own in extremes.values())
+    sums, low, low_but_nan = (_side_by_side(own) if own else None for own in columns)
     return States(
-        sums=_side_by_side(pairs) if pairs else None,
-        lowest=_side_by_side(low)[0] if low else None,
-        lowest_but_nan=_side_by_side(but_nan)[0] if but_nan else None,
+        vectors=(
+            sums,
+            None if low is None else low[0],
+            None if low_but_nan is None else low_but_nan[0],
+        ),
         rest={name: state for name, state in states.items() if name not in slots},
         layout=Layout(tuple(states), slots),
     )
@@ -190,34 +201,34 @@ def merge_packed(a: States, b: States, merge_each: MergeEach) -> States:
     """The states of both; `merge_each` merges what does not lie side by side."""
     if not a.layout.slots or a.layout.slots != b.layout.slots:
         return packed(merge_each(a, b))
-    sums = None
-    if a.sums is not None:
-        added = add_pairs(*(Pair(s.sums[..., 0, :], s.sums[..., 1, :]) for s in (a, b)))
-        sums = jnp.stack(added, axis=-2)
-    but_nan = a.lowest_but_nan, b.lowest_but_nan
     names = tuple(dict.fromkeys([*a, *b]))
+    pairs = zip(_MERGES, a.vectors, b.vectors, strict=True)
+    sums, low, low_but_nan = (None if x is None else f(x, y) for f, x, y in pairs)
     return States(
-        sums=sums,
-        lowest=None if a.lowest is None else jnp.minimum(a.lowest, b.lowest),
-        lowest_but_nan=None if but_nan[0] is None else jnp.fmin(*but_nan),
+        vectors=(sums, low, low_but_nan),
         rest=merge_each(a.rest, b.rest),
         layout=_reordered(a.layout, names),
     )
+
+
+def _add(a: Any, b: Any) -> Any:
+    halves = (Pair(sums[..., 0, :], sums[..., 1, :]) for sums in (a, b))
+    return jnp.stack(add_pairs(*halves), axis=-2)
+
+
+_MERGES = (_add, jnp.minimum, jnp.fmin)
 
 
 def without(states: States, names: Set[str]) -> States:
     """`states` less those with these names, none of which is packed."""
     kept = tuple(name for name in states if name not in names)
     rest = {name: state for name, state in states.rest.items() if name not in names}
-    return dataclasses.replace(
-        states, rest=rest, layout=_reordered(states.layout, kept)
-    )
+    return States(states.vectors, rest, _reordered(states.layout, kept))
 
 
 def joined(a: States, rest: Mapping[str, Any], names: tuple[str, ...]) -> States:
     """`a` and `rest` in the order of `names`."""
-    layout = _reordered(a.layout, names)
-    return dataclasses.replace(a, rest={**a.rest, **rest}, layout=layout)
+    return States(a.vectors, {**a.rest, **rest}, _reordered(a.layout, names))
 
 
 def _part(vector: Any, start: int, shape: tuple[int, ...]) -> Any:

@@ -42,21 +42,38 @@ def check_k(name: str, option: str, k: int, num_classes: int) -> None:
 def rank_correct(
     logits: jax.Array, labels: jax.Array, *, k: int, ties: Ties
 ) -> jax.Array:
-    """How right each example is, 0 to 1, `[*b]`."""
+    """How right each example is: bools `[*b]`, or chances if ties are "expected".
+
+    An example is right if fewer than `k` classes come before its label. A row with a
+    NaN is wrong, and so is a label that is no class.
+    """
     classes = jnp.arange(logits.shape[-1])
     is_class = (labels >= 0) & (labels < len(classes))
     column = jnp.where(is_class, labels, 0)[..., None]
     score = jnp.take_along_axis(logits, column, axis=-1)
-    better = jnp.sum(logits > score, axis=-1)
-    tied = (logits == score) & (classes != column)
-    if ties == "first":
-        better += jnp.sum(tied & (classes < column), axis=-1)
-    elif ties == "pessimistic":
-        better += jnp.sum(tied, axis=-1)
     if ties == "expected":
-        places = 1 + jnp.sum(tied, axis=-1)
-        correct = jnp.clip((k - better) / places, 0.0, 1.0)
+        return jnp.where(is_class, _chance(logits, classes, column, score, k), 0.0)
+    lower, at_most = logits < score, logits <= score
+    if ties == "first":
+        comes_after = jnp.where(classes < column, lower, at_most)
+    elif ties == "optimistic":
+        comes_after = at_most
     else:
-        correct = (better < k).astype(jnp.float32)
-    is_number = ~jnp.any(jnp.isnan(logits), axis=-1)
-    return jnp.where(is_class & is_number, correct, 0.0)
+        comes_after = jnp.where(classes == column, at_most, lower)
+    if k == 1:
+        # No comparison with a NaN holds, and one pass of bools is vectorised,
+        # which that of an argmax is not.
+        return is_class & jnp.all(comes_after, axis=-1)
+    before = jnp.where(jnp.isnan(logits), jnp.nan, (~comes_after).astype(jnp.float32))
+    # A NaN makes the number of them NaN, which is below nothing.
+    return is_class & (jnp.sum(before, axis=-1) < k)
+
+
+def _chance(
+    logits: jax.Array, classes: jax.Array, column: jax.Array, score: jax.Array, k: int
+) -> jax.Array:
+    """How likely the label is among the best `k` in random order, 0 with a NaN."""
+    better = jnp.sum(logits > score, axis=-1)
+    places = 1 + jnp.sum((logits == score) & (classes != column), axis=-1)
+    chance = jnp.clip((k - better) / places, 0.0, 1.0)
+    return jnp.where(jnp.any(jnp.isnan(logits), axis=-1), 0.0, chance)

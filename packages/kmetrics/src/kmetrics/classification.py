@@ -348,7 +348,7 @@ class JointAccuracy(Metric):
                 "JointAccuracy: the heads have different axes of examples\n  "
                 + ", ".join(f"{head!r} {list(shape)}" for head, shape in shapes.items())
             )
-        joint = functools.reduce(jnp.minimum, correct)
+        joint = functools.reduce(jnp.logical_and, correct)
         return AverageState.from_values(joint, _mask_of(mask, joint.ndim))
 
 
