@@ -36,6 +36,15 @@ def test_what_is_not_finite_stays_in_its_bin():
     np.testing.assert_array_equal(sum_bins(index, 6, both).numpy(), np.inf)
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint8])
+def test_small_integers_are_counted_in_more_bins_than_they_can_number(dtype):
+    index = np.array([0, 1, 1, 100, -1]).astype(dtype)
+    counts = count_bins(index, 70_000).numpy()
+    assert counts[0] == counts[100] == 1 and counts[1] == 2
+    # As 255, the last one is a bin of its own.
+    assert counts.sum() == (5 if dtype is np.uint8 else 4)
+
+
 def test_metrics_that_count_in_bins_weigh_a_million_examples():
     n = 1 << 20
     probs = np.full(n, 0.7, np.float32)

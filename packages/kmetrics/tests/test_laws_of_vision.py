@@ -31,6 +31,14 @@ def batches(**shapes):
     ]
 
 
+def poses(x):
+    """Numbers `[*b, 3, 4]` as rotations and places, `[*b, 4, 4]`."""
+    turn = np.linalg.qr(x[..., :3])[0]
+    turn[..., 0] *= np.linalg.det(turn)[..., None]
+    last = np.broadcast_to(np.float32([0, 0, 0, 1]), (*x.shape[:-2], 1, 4))
+    return np.concatenate([np.concatenate([turn, x[..., 3:]], -1), last], -2)
+
+
 def mean_color(images):
     return jnp.mean(images, axis=(-3, -2))
 
@@ -78,11 +86,13 @@ CASES = {
         )
         for name in names
     },
-    # No poses, but any matrices do.
     **{
         name: (
             getattr(kmetrics, name)(),
-            batches(preds=(2, 4, 4), targets=(2, 4, 4)),
+            [
+                {key: poses(x) for key, x in b.items()}
+                for b in batches(preds=(2, 3, 4), targets=(2, 3, 4))
+            ],
             {"rtol": 1e-5},
         )
         for name in kmetrics.pose.__all__

@@ -1,3 +1,5 @@
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -40,9 +42,14 @@ for _s in range(2):
         MOVED[_s, _i, :3, 3] += 0.1 * _i
 
 
+@functools.cache
+def compiled(metric):
+    """As one program, which takes less time than its parts one by one."""
+    return jax.jit(metric.get_state)
+
+
 def value(metric, preds=MOVED, targets=TRUE, mask=(1, 1)):
-    """Compiled as one program, which takes less time than its parts one by one."""
-    state = jax.jit(metric.get_state)(
+    state = compiled(metric)(
         preds=np.float32(preds), targets=np.float32(targets), mask=np.array(mask)
     )
     return state.compute()
@@ -138,3 +145,44 @@ def test_a_scene_of_one_camera_and_wrong_options_are_refused():
         PoseAuc(max_degrees=0)
     with pytest.raises(TypeError, match="targets"):
         value(PoseAuc(), targets=TRUE[..., :3, :])
+
+
+def changed(index, scale=1.0):
+    """TRUE with one matrix multiplied."""
+    odd = np.float32(TRUE)
+    odd[index] = odd[index] @ np.float32(scale)
+    return odd
+
+
+TWICE, MIRROR = np.diag([2, 2, 2, 1]), np.diag([1, 1, -1, 1])
+TURNED_ROUND = np.float32(TRUE).swapaxes(-1, -2)  # rows for columns
+
+
+@pytest.mark.parametrize(
+    "odd", [changed((1, 2), TWICE), changed((1, 2), MIRROR), TURNED_ROUND]
+)
+def test_a_matrix_that_is_no_pose_is_refused(odd):
+    good, metric = np.float32(TRUE), PoseRotationError()
+    at = r"\[0, 0\]" if odd is TURNED_ROUND else r"\[1, 2\]"
+    with pytest.raises(ValueError, match=rf"PoseRotationError: .*\n  preds{at} is"):
+        metric.get_state(preds=odd, targets=good)
+    with pytest.raises(ValueError, match="a matrix of targets is no pose"):
+        metric.get_state(preds=good, targets=odd)
+
+
+def test_a_matrix_that_is_no_pose_has_no_value_under_jit_unless_it_is_masked():
+    for metric in (PoseRotationError(), PoseTranslationError(), PoseAuc()):
+        for odd in (changed((1, 2), TWICE), changed((1, 2), np.full((4, 4), np.nan))):
+            for sides in ({"preds": odd}, {"targets": odd}):
+                assert np.isnan(value(metric, **sides))
+                assert np.isfinite(value(metric, **sides, mask=(1, 0)))
+
+
+def test_a_pose_that_is_rounded_to_bfloat16_is_one():
+    rounded = jnp.asarray(TRUE, jnp.bfloat16)
+    masked = PoseRotationError().get_state(preds=rounded, targets=rounded)
+    assert masked.compute() < 0.5
+    # What is not finite is no mistake of the caller: a network may say so.
+    spoilt = changed((0, 1), np.full((4, 4), np.nan))
+    state = PoseRotationError().get_state(preds=spoilt, targets=np.float32(TRUE))
+    assert np.isnan(state.compute())

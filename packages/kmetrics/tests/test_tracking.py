@@ -1,3 +1,5 @@
+import functools
+
 import jax
 import numpy as np
 import pytest
@@ -34,11 +36,16 @@ KINDS = {
 IN_A_PLANE = {Tap3dPosition: TapPosition, Tap3dJaccard: TapJaccard}
 
 
+@functools.cache
+def compiled(metric):
+    """As one program, which takes less time than its parts one by one."""
+    return jax.jit(metric.get_state)
+
+
 def value(metric, mask=(1, 1), **changes):
-    """Compiled as one program, which takes less time than its parts one by one."""
     names = KINDS[IN_A_PLANE.get(type(metric), type(metric))]
     inputs = {name: INPUTS[name] for name in names} | changes
-    return jax.jit(metric.get_state)(**inputs, mask=np.array(mask)).compute()
+    return compiled(metric)(**inputs, mask=np.array(mask)).compute()
 
 
 def direct(video, *, mode="first", thresholds=(1, 2, 4, 8, 16), distances=None):
@@ -96,9 +103,10 @@ def test_a_hand_worked_video():
     # Near for the thresholds 4, 8 and 16: one of two visible ones.
     assert TapPosition()(**inputs) == pytest.approx(0.5 * 3 / 5)
     # True 1, missed 0, wrong 2: 1 of 4 -- two visible, and two that are not right.
-    assert TapJaccard()(**inputs, **said) == pytest.approx(3 / 5 / 4)
+    state = compiled(TapJaccard())(**inputs, **said)
+    assert state.compute() == pytest.approx(3 / 5 / 4)
     hidden = {k: inputs[k] for k in ("query_points", "occluded")}
-    assert TapOcclusion()(**hidden, **said) == pytest.approx(2 / 3)
+    assert compiled(TapOcclusion())(**hidden, **said).compute() == pytest.approx(2 / 3)
     assert np.isnan(TapPosition()(**{**inputs, "occluded": np.ones((1, 1, 4))}))
 
 
@@ -140,3 +148,30 @@ def test_wrong_options_and_shapes_are_refused():
         TapPosition(thresholds=())
     with pytest.raises(TypeError, match="tracks"):
         value(Tap3dPosition())
+
+
+def test_what_is_neither_hidden_nor_visible_is_refused():
+    for kind, names in KINDS.items():
+        for key in {"occluded", "pred_occluded"} & set(names):
+            odd = np.where(INPUTS[key], 0.7, 0.0).astype(np.float32)
+            told = {**{name: INPUTS[name] for name in names}, key: odd}
+            of = rf"{kind.__name__}: an entry of {key} is neither 0 nor 1\n  got 0.7"
+            with pytest.raises(ValueError, match=of) as error:
+                kind().get_state(**told)
+            assert f"{key} > 0" in str(error.value)
+
+
+def test_what_is_neither_hidden_nor_visible_has_no_value_under_jit():
+    get_state = compiled(TapJaccard())
+    told = {**INPUTS, "occluded": np.float32(OCCLUDED), "pred_occluded": SAID * 1.0}
+
+    def of(first, second, **changes):
+        mask = np.array([first, second])
+        return get_state(**told | changes, mask=mask).compute()
+
+    assert 0 < of(1, 1) < 1
+    for key in ("occluded", "pred_occluded"):
+        odd = told[key].copy()
+        odd[0, 0, 0] = 2  # also in a frame that is not judged
+        assert np.isnan(of(1, 1, **{key: odd}))
+        assert of(0, 1, **{key: odd}) == of(0, 1)

@@ -16,7 +16,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from kmetrics._masks import align_left
-from kmetrics._numerics import Pair, add_pairs, power_of_two, to_float32, to_pair
+from kmetrics._numerics import (
+    Pair,
+    add_pairs,
+    power_of_two,
+    to_float32,
+    to_pair,
+    wide_integers,
+)
 
 # Of the ends of bins, near the largest float32.
 LARGEST = 3e38
@@ -78,6 +85,7 @@ def sum_bins(index: Any, size: int, values: Any) -> Pair:
 
 
 def _added(index: jax.Array, size: int, amount: jax.Array) -> jax.Array:
+    index = wide_integers(index)
     # A negative index would count from the end.
     place = jnp.where(index < 0, size, index).ravel()
     return jnp.zeros(size, amount.dtype).at[place].add(amount.ravel(), mode="drop")

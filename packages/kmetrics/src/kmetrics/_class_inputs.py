@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kmetrics._masks import align_left, check_weights, fill_masked
-from kmetrics._numerics import is_traced, to_float32
+from kmetrics._numerics import is_traced, to_float32, wide_integers
 
 
 class Columns(NamedTuple):
@@ -26,13 +26,6 @@ class Columns(NamedTuple):
     targets: jax.Array
     weights: jax.Array
     is_multiclass: bool
-
-
-def wide_integers(numbers: Any) -> jax.Array:
-    """Integers of 32 bits or more: a product with the number of classes wraps in 8."""
-    numbers = jnp.asarray(numbers)
-    is_small = numbers.dtype.itemsize < 4 and jnp.issubdtype(numbers.dtype, jnp.integer)
-    return numbers.astype(jnp.int32) if is_small else numbers
 
 
 def class_labels(name: str, labels: Any, batch: tuple[int, ...]) -> jax.Array:
@@ -68,22 +61,23 @@ def example_weights(mask: Any | None, batch: tuple[int, ...]) -> jax.Array:
 
 
 def is_zero_or_one(
-    name: str, labels: jax.Array, *, mask: Any | None = None
+    name: str, labels: jax.Array, *, mask: Any | None = None, key: str = "labels"
 ) -> jax.Array:
     """Which of the labels are 0 or 1, for the others to become NaN.
 
     Raises:
       ValueError: one is neither (seen outside of jit, without a mask); `name` is that
-        of the loss or metric.
+        of the loss or metric, `key` that of the input.
     """
     if labels.dtype == jnp.bool_:
         return jnp.ones(labels.shape, bool)
     fits = (labels == 0) | (labels == 1)
     if mask is None and not is_traced(fits) and not np.all(fits):
+        entry = "a label" if key == "labels" else f"an entry of {key}"
         raise ValueError(
-            f"{name}: a label is neither 0 nor 1\n"
+            f"{name}: {entry} is neither 0 nor 1\n"
             f"  got {np.asarray(labels)[~np.asarray(fits)][0]:g}\n"
-            "mask it out, or say which numbers mean 1: labels > 0"
+            f"mask it out, or say which numbers mean 1, for example {key} > 0"
         )
     return fits
 

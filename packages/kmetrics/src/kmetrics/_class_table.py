@@ -12,11 +12,11 @@ import numpy as np
 import kontext
 from kmetrics._auto import AutoState
 from kmetrics._bins import count_bins
-from kmetrics._class_inputs import class_labels, example_weights, wide_integers
+from kmetrics._class_inputs import class_labels, example_weights
 from kmetrics._fields import sum_field
 from kmetrics._masks import combine_masks
 from kmetrics._metric import Metric, OnEmpty
-from kmetrics._numerics import Pair, is_traced, to_float32
+from kmetrics._numerics import Pair, is_traced, to_float32, wide_integers
 from kmetrics._options import Count, Whole
 from kmetrics._register import state
 from ktyping import Array, Bool, Int, Real, typechecked

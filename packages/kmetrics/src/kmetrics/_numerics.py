@@ -59,6 +59,13 @@ def to_float32(x: Any) -> jax.Array:
     return x.astype(jnp.float32)
 
 
+def wide_integers(x: Any) -> jax.Array:
+    """Integers of 32 bits or more: a number of bins, or a product with it, may wrap."""
+    x = jnp.asarray(x)
+    is_small = x.dtype.itemsize < 4 and jnp.issubdtype(x.dtype, jnp.integer)
+    return x.astype(jnp.int32) if is_small else x
+
+
 def power_of_two(x: jax.Array) -> jax.Array:
     """A power of two from `x / 6` to `x / 2`, to divide `x` by without rounding.
 

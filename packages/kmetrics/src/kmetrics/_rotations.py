@@ -9,6 +9,19 @@ from kmetrics._directions import direction, length
 
 # Only to divide by something: a product of two numbers as small would be 0.
 _SHORTEST = 1e-37
+# How far an entry of RᵀR may be off: twice what bfloat16 makes of a rotation.
+_ROUNDING = 0.01
+
+
+def is_rigid(poses: jax.Array) -> jax.Array:
+    """Which matrices `[*b, 4, 4]` are a rotation and a shift, up to rounding."""
+    r = poses[..., :3, :3]
+    product = jnp.matmul(jnp.swapaxes(r, -1, -2), r, precision="highest")
+    is_straight = jnp.abs(product - jnp.eye(3)) < _ROUNDING
+    # A mirror is as straight.
+    volume = jnp.sum(jnp.cross(r[..., 0], r[..., 1]) * r[..., 2], axis=-1)
+    is_last = poses[..., 3, :] == jnp.array([0, 0, 0, 1], poses.dtype)
+    return jnp.all(is_straight, axis=(-2, -1)) & (volume > 0) & is_last.all(axis=-1)
 
 
 def rotation_angle(rotation: jax.Array) -> jax.Array:

@@ -15,11 +15,10 @@ import kontext
 from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
 from kmetrics._bins import count_bins
-from kmetrics._class_inputs import wide_integers
 from kmetrics._fields import sum_field
 from kmetrics._masks import align_left, check_weights, combine_masks
 from kmetrics._metric import Metric, OnEmpty
-from kmetrics._numerics import Pair, is_traced, to_float32
+from kmetrics._numerics import Pair, is_traced, to_float32, wide_integers
 from kmetrics._options import Count, Flag, Positive, Whole
 from kmetrics._register import state
 from ktyping import Array, Bool, Int, Real, typechecked

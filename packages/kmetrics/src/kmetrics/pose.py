@@ -2,7 +2,8 @@
 
 A pose is a matrix `[4, 4]` from the coordinates of the camera to those of the world.
 For each pair of cameras of a scene their relative pose is compared, so that the origin
-and the orientation of the world do not matter, nor, for angles, its scale.
+and the orientation of the world do not matter, nor, for angles, its scale. A matrix of
+another kind has no value: ValueError, and NaN under jit or if it holds a NaN.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from kmetrics._average import AverageState
 from kmetrics._class_inputs import example_weights
 from kmetrics._masks import check_weights, fill_masked
 from kmetrics._metric import Metric, OnEmpty
-from kmetrics._numerics import to_float32
+from kmetrics._numerics import is_traced, to_float32
 from kmetrics._options import Count, Flag
-from kmetrics._rotations import angle_between, rotation_angle
+from kmetrics._rotations import angle_between, is_rigid, rotation_angle
 from ktyping import Array, Bool, Float, Real, typechecked
 
 __all__ = ["PoseAuc", "PoseRotationError", "PoseTranslationError"]
@@ -47,8 +48,8 @@ class _Pose(Metric):
         """The state of one batch; `mask` selects cameras, `[*b, n]`, or scenes.
 
         Raises:
-          ValueError: a scene has one camera, or the mask cannot weigh (seen outside of
-            jit).
+          ValueError: a scene has one camera; or, seen outside of jit, a camera that
+            counts has no pose, or the mask cannot weigh.
         """
         sides = [to_float32(x) for x in (preds, targets)]
         count = sides[0].shape[-3]
@@ -58,21 +59,36 @@ class _Pose(Metric):
                 f"  got poses {list(sides[0].shape)}, expected [*b, n, 4, 4]"
             )
         check_weights(mask)
-        return AverageState.from_values(*self._pairs(sides, mask))
+        values, weights, is_odd = self._pairs(sides, mask)
+        _check_poses(type(self).__name__, sides, is_odd)
+        return AverageState.from_values(values, weights)
 
     # One compiled call when used outside jit, and plain operations inside.
     @functools.partial(jax.jit, static_argnums=0, inline=True)
-    def _pairs(self, sides: list[jax.Array], mask: Any) -> tuple[jax.Array, jax.Array]:
-        """One value, and one weight, per pair of cameras."""
+    def _pairs(
+        self, sides: list[jax.Array], mask: Any
+    ) -> tuple[jax.Array, jax.Array, list[jax.Array]]:
+        """One value, and one weight, per pair of cameras, and which have no pose."""
         one, other = np.triu_indices(sides[0].shape[-3], k=1)
         weights = example_weights(mask, sides[0].shape[:-2])
         if mask is not None:
             sides = [fill_masked(x, weights, 0.0) for x in sides]
+        fits = [is_rigid(x) for x in sides]
         pairs = [_relative(x[..., one, :, :], x[..., other, :, :]) for x in sides]
         values, is_defined = self._values(*pairs)
+        is_known = fits[0] & fits[1]
+        is_known = is_known[..., one] & is_known[..., other]
         # So that the weight of a scene is that of its pairs.
         both = jnp.sqrt(to_float32(weights[..., one]) * weights[..., other])
-        return values, jnp.where(is_defined, both, 0.0)
+        is_odd = [
+            ~fit & (weights != 0) & jnp.all(jnp.isfinite(x), axis=(-2, -1))
+            for fit, x in zip(fits, sides, strict=True)
+        ]
+        return (
+            jnp.where(is_known, values, jnp.nan),
+            jnp.where(is_defined | ~is_known, both, 0.0),
+            is_odd,
+        )
 
     def _values(self, preds: Any, targets: Any) -> tuple[jax.Array, jax.Array]:
         """One value per pair, and whether there is one."""
@@ -147,6 +163,23 @@ class PoseAuc(_Pose):
         worst = jnp.maximum(rotation, translation)
         degrees = jnp.arange(1, self.max_degrees + 1)
         return jnp.mean(worst[..., None] < degrees, axis=-1), is_defined
+
+
+def _check_poses(name: str, sides: list[jax.Array], is_odd: list[jax.Array]) -> None:
+    """Raises ValueError for a finite matrix that is no pose, unless it is traced."""
+    if is_traced(is_odd):
+        return
+    for key, poses, odd in zip(("preds", "targets"), sides, is_odd, strict=True):
+        found = np.argwhere(odd)
+        if len(found):
+            at = tuple(map(int, found[0]))
+            rows = np.array2string(np.asarray(poses[at]), precision=4, prefix="  ")
+            raise ValueError(
+                f"{name}: a matrix of {key} is no pose\n"
+                f"  {key}{list(at)} is\n  {rows}\n"
+                "expected a rotation R and a shift t as [[R, t], [0, 0, 0, 1]], with "
+                "RᵀR = 1\nand without a mirror, det R = 1; or mask the camera out"
+            )
 
 
 def _relative(one: jax.Array, other: jax.Array) -> tuple[jax.Array, jax.Array]:

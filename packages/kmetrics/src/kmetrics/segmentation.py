@@ -13,12 +13,12 @@ import numpy as np
 import kontext
 from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
-from kmetrics._class_inputs import example_weights, wide_integers
+from kmetrics._class_inputs import example_weights
 from kmetrics._fields import sum_field
 from kmetrics._label_propagation import propagate
 from kmetrics._masks import masked_sums
 from kmetrics._metric import Metric, OnEmpty
-from kmetrics._numerics import is_traced, to_float32
+from kmetrics._numerics import is_traced, to_float32, wide_integers
 from kmetrics._options import Count, Natural, Positive, Whole
 from kmetrics._register import state
 from kmetrics.confusion import _PerClass

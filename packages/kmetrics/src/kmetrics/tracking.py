@@ -19,7 +19,7 @@ import jax.numpy as jnp
 
 import kontext
 from kmetrics._average import AverageState
-from kmetrics._class_inputs import example_weights
+from kmetrics._class_inputs import example_weights, is_zero_or_one
 from kmetrics._directions import length
 from kmetrics._masks import fill_masked
 from kmetrics._metric import Metric, OnEmpty
@@ -43,11 +43,13 @@ class _Judged(NamedTuple):
       evaluated: whether the point is judged in the frame.
       visible: whether it is visible.
       pred_visible: whether it is said to be.
+      is_known: whether all of that is told for the video, `[v]`.
     """
 
     evaluated: jax.Array
     visible: jax.Array
     pred_visible: jax.Array
+    is_known: jax.Array
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -76,15 +78,22 @@ class _Tap(Metric):
             return x
         return jnp.swapaxes(x, x.ndim - from_end, x.ndim - from_end - 1)
 
-    def _judged(self, query_points: Any, occluded: Any, pred_occluded: Any) -> _Judged:
-        hidden, pred_hidden = (
-            self._points_first(jnp.asarray(x) != 0, 1)
-            for x in (occluded, pred_occluded)
-        )
+    def _judged(
+        self, query_points: Any, occluded: Any, pred_occluded: Any, mask: Any
+    ) -> _Judged:
+        told = {"occluded": occluded, "pred_occluded": pred_occluded}
+        told = {key: jnp.asarray(x) for key, x in told.items() if x is not None}
+        name = type(self).__name__
+        is_told = [
+            is_zero_or_one(name, x, mask=mask, key=key) for key, x in told.items()
+        ]
+        is_known = jnp.all(functools.reduce(jnp.logical_and, is_told), axis=(-2, -1))
+        sides = [self._points_first(x != 0, 1) for x in told.values()]
+        hidden, pred_hidden = sides[0], sides[-1]
         *batch, points, frames = hidden.shape
         if jnp.shape(query_points)[:-1] != (*batch, points):
             raise ValueError(
-                f"{type(self).__name__}: query_points and occluded do not fit\n"
+                f"{name}: query_points and occluded do not fit\n"
                 f"  query_points {list(jnp.shape(query_points))}, occluded "
                 f"{list(jnp.shape(occluded))}\n"
                 f"the axes of occluded are taken for {self.axis_order!r}, points n and "
@@ -93,13 +102,17 @@ class _Tap(Metric):
         asked = jnp.round(to_float32(query_points)[..., :1])
         frame = jnp.arange(frames)
         evaluated = frame > asked if self.query_mode == "first" else frame != asked
-        return _Judged(evaluated, ~hidden, ~pred_hidden)
+        return _Judged(evaluated, ~hidden, ~pred_hidden, is_known)
 
-    def _average(self, values: jax.Array, is_judged: jax.Array, mask: Any) -> Any:
+    def _average(
+        self, judged: _Judged, values: jax.Array, is_judged: jax.Array, mask: Any
+    ) -> Any:
         """The mean over videos, `[*b]`, in which something is judged."""
         weights = example_weights(mask, values.shape)
+        counts = is_judged | ~judged.is_known
         return AverageState.from_values(
-            values, jnp.where(is_judged, weights, jnp.zeros_like(weights))
+            jnp.where(judged.is_known, values, jnp.nan),
+            jnp.where(counts, weights, jnp.zeros_like(weights)),
         )
 
 
@@ -123,7 +136,8 @@ class TapOcclusion(_Tap):
       on_empty: the value if no video counts: "nan", "zero", or "raise".
 
     Raises:
-      ValueError: an option is not known, or shapes do not fit.
+      ValueError: an option is not known, shapes do not fit, or what is said to be
+        hidden is neither 0 nor 1 (seen outside of jit, without a mask; else NaN).
     """
 
     higher_is_better = True
@@ -140,10 +154,10 @@ class TapOcclusion(_Tap):
         mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
     ) -> Any:
         """The state of one batch."""
-        judged = self._judged(query_points, occluded, pred_occluded)
+        judged = self._judged(query_points, occluded, pred_occluded, mask)
         right = (judged.visible == judged.pred_visible) & judged.evaluated
         value, is_judged = _share(right, judged.evaluated)
-        return self._average(value, is_judged, mask)
+        return self._average(judged, value, is_judged, mask)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -166,7 +180,7 @@ class _Places(_Tap):
     def _position(self, judged: _Judged, near: jax.Array, mask: Any) -> Any:
         counted = judged.visible & judged.evaluated
         values, is_judged = _share(near & counted, counted)
-        return self._average(values.mean(axis=0), is_judged, mask)
+        return self._average(judged, values.mean(axis=0), is_judged, mask)
 
     def _near(
         self, tracks: Any, pred_tracks: Any, focal_lengths: Any | None, mask: Any
@@ -192,7 +206,7 @@ class _Places(_Tap):
         right = near & visible & claimed
         wrong = claimed & ~(near & visible)
         values, is_judged = _share(right, visible, wrong)
-        return self._average(values.mean(axis=0), is_judged.any(axis=0), mask)
+        return self._average(judged, values.mean(axis=0), is_judged.any(axis=0), mask)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -229,7 +243,7 @@ class TapPosition(_Places):
         mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
     ) -> Any:
         """The state of one batch."""
-        judged = self._judged(query_points, occluded, occluded)
+        judged = self._judged(query_points, occluded, None, mask)
         near = self._near(tracks, pred_tracks, None, mask)
         return self._position(judged, near, mask)
 
@@ -263,7 +277,7 @@ class TapJaccard(_Places):
         mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
     ) -> Any:
         """The state of one batch."""
-        judged = self._judged(query_points, occluded, pred_occluded)
+        judged = self._judged(query_points, occluded, pred_occluded, mask)
         near = self._near(tracks, pred_tracks, None, mask)
         return self._jaccard(judged, near, mask)
 
@@ -298,7 +312,7 @@ class Tap3dPosition(_Places):
         mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
     ) -> Any:
         """The state of one batch."""
-        judged = self._judged(query_points, occluded, occluded)
+        judged = self._judged(query_points, occluded, None, mask)
         near = self._near(tracks, pred_tracks, focal_lengths, mask)
         return self._position(judged, near, mask)
 
@@ -329,7 +343,7 @@ class Tap3dJaccard(_Places):
         mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
     ) -> Any:
         """The state of one batch."""
-        judged = self._judged(query_points, occluded, pred_occluded)
+        judged = self._judged(query_points, occluded, pred_occluded, mask)
         near = self._near(tracks, pred_tracks, focal_lengths, mask)
         return self._jaccard(judged, near, mask)
 

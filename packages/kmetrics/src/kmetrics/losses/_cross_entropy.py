@@ -10,9 +10,8 @@ import jax
 import jax.numpy as jnp
 
 import kontext
-from kmetrics._class_inputs import wide_integers
 from kmetrics._loss import Loss
-from kmetrics._numerics import is_traced, to_float32
+from kmetrics._numerics import is_traced, to_float32, wide_integers
 from kmetrics._options import NotNegative, ShareBelow1, Whole, number
 from kmetrics.losses._labels import shares
 from kmetrics.losses._products import weigh

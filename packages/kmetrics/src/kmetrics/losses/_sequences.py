@@ -11,9 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import kontext
-from kmetrics._class_inputs import wide_integers
 from kmetrics._loss import Loss
-from kmetrics._numerics import is_traced
+from kmetrics._numerics import is_traced, wide_integers
 from kmetrics._options import Flag, Natural
 from ktyping import Array, Bool, Float, Int, Real, typechecked
 
