@@ -135,6 +135,19 @@ def test_gaussian_nll_agrees_with_the_log_density():
     assert full == pytest.approx(exact.mean(), rel=1e-6)
     half = value(losses.GaussianNLL(), **inputs)
     assert half == pytest.approx(exact.mean() - np.log(2 * np.pi) / 2, rel=1e-5)
+    wide = {"variances": variances * np.float32(2.5e37)}
+    wide |= {name: inputs[name] * np.float32(5e18) for name in ("preds", "targets")}
+    got = value(losses.GaussianNLL(), **wide)
+    assert got == pytest.approx(half + math.log(2.5e37) / 2, rel=1e-6)
+    grad = gradient(
+        losses.GaussianNLL(),
+        "variances",
+        preds=PREDS * np.float32(1e16),
+        targets=TARGETS * np.float32(1e16),
+        variances=np.full(4, 1e25, np.float32),
+    )
+    expected = (1 / 1e25 - (PREDS - TARGETS).astype(float) ** 2 * 1e32 / 1e50) / 8
+    np.testing.assert_allclose(grad, expected, rtol=1e-5)
     floor = losses.GaussianNLL(eps=0.25)
     same = value(floor, preds=PREDS, targets=TARGETS, variances=0 * variances)
     d = (PREDS - TARGETS).astype(float)

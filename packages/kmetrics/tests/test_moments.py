@@ -50,6 +50,22 @@ def test_weights_of_many_digits_keep_those_of_the_values(offset):
     assert state.compute() == pytest.approx(spread, rel=1e-7)
 
 
+@pytest.mark.parametrize("scale", [1e20, 1e-25])
+def test_squares_beyond_float32_leave_no_trace(scale):
+    data = np.float32(np.array([1.0, 2.0, 4.0, 3.0, 1e-3]) * scale)
+    one, two = (MomentsState.from_values(part) for part in (data[:2], data[2:]))
+    small = MomentsState.from_values(np.float32([1, 2]))
+    for state in (one | two, two | one | MomentsState.empty()):
+        assert state.compute() == pytest.approx(np.std(data.astype(float)), rel=1e-6)
+    # Of both kinds, in either order.
+    both = np.concatenate([data[:2].astype(float), [1, 2]])
+    for state in (one | small, small | one):
+        assert state.compute() == pytest.approx(np.std(both), rel=1e-6)
+    assert kmetrics.Moments()(values=data)["std"] == pytest.approx(
+        np.std(data.astype(float)), rel=1e-6
+    )
+
+
 def test_masked_garbage_is_ignored():
     state = MomentsState.from_values(
         jnp.array([1.0, np.nan, 3.0]), jnp.array([1, 0, 1])

@@ -121,11 +121,25 @@ def test_equal_targets_have_no_correlation():
         assert np.isnan(of(name, PREDS[:3], ones))
 
 
-def test_a_spread_past_the_largest_float_is_not_taken_for_a_value():
-    large = np.float32(1e19)
-    for name in ("R2", "ExplainedVariance"):
+@pytest.mark.parametrize("scale", [2.0**90, 2.0**-90])
+def test_squares_beyond_float32_leave_the_value_as_it_is(scale):
+    p, t = np.float32([PREDS * scale, TARGETS * scale])
+    for name in ("R2", "ExplainedVariance", "Pearson"):
+        metric, plain = getattr(regression, name)(), of(name, PREDS, TARGETS)
+        assert metric(preds=p, targets=t) == plain, name
+        halves = [metric.get_state(preds=p[i], targets=t[i]) for i in ([0, 3], [1, 2])]
+        assert (halves[0] | halves[1]).compute() == pytest.approx(plain, rel=1e-6)
+    assert of("Pearson", p, TARGETS) == of("Pearson", PREDS, TARGETS)
+    rows = regression.RootMeanSquaredError(mode="per_sample_sqrt")
+    p, t = p.reshape(2, 2), t.reshape(2, 2)
+    plain = rows(preds=PREDS.reshape(2, 2), targets=TARGETS.reshape(2, 2))
+    assert rows(preds=p, targets=t) == scale * plain
+
+
+def test_a_sum_past_the_largest_float_is_not_taken_for_a_value():
+    large = np.float32(4e37)
+    for name in ("R2", "ExplainedVariance", "Pearson"):
         assert np.isnan(of(name, PREDS * large, TARGETS * large)), name
-    assert np.isnan(of("Pearson", PREDS * np.float32(1e25), TARGETS))
 
 
 def test_a_correlation_stays_between_its_ends():

@@ -62,6 +62,8 @@ def test_norms_agree_with_numpy(order, axis):
 def test_the_norm_neither_over_nor_underflows():
     assert Norm()(tensor=jnp.array([3e30, 4e30])) == pytest.approx(5e30, rel=1e-6)
     assert Norm()(tensor=jnp.array([3e-30, 4e-30])) == pytest.approx(5e-30, rel=1e-6)
+    assert Norm()(tensor=jnp.array([3e37, 3e38])) > 3e38
+    assert Norm(ord=99)(tensor=jnp.array([3e38, 3e37])) == pytest.approx(3e38, rel=1e-6)
     assert Norm()(tensor=jnp.zeros(3)) == 0.0
     assert Norm()(tensor=jnp.array([np.inf, 1.0])) == np.inf
     assert np.isnan(Norm()(tensor=jnp.array([np.nan, 1.0])))
@@ -214,6 +216,13 @@ def test_mean_and_covariance_of_vectors_at_an_offset():
     by_hand = MeanCov()(values=np.float32([[0, 0], [2, 4]]))
     np.testing.assert_array_equal(by_hand["mean"], [1, 2])
     np.testing.assert_array_equal(by_hand["cov"], [[1, 2], [2, 4]])
+    scale = np.float32([2.0**80, 2.0**-80, 1])
+    scaled = metric.get_state(values=dirty * scale, mask=weights[:, None])
+    scaled |= metric.get_state(values=dirty[1:2] * scale, mask=weights[1:2])
+    np.testing.assert_array_equal(
+        scaled.compute()["cov"],
+        (whole | parts[1]).compute()["cov"] * np.outer(scale, scale.astype(float)),
+    )
     assert np.isnan(parts[0].compute()["cov"]).all()
     assert np.isnan((metric.empty() | metric.empty()).compute()["mean"])
 

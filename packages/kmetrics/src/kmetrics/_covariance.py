@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -12,14 +12,18 @@ import numpy as np
 from kmetrics._class_inputs import example_weights
 from kmetrics._masks import masked_sums
 from kmetrics._numerics import (
+    NO_UNIT,
     Pair,
     add_pairs,
     divide_pairs,
+    in_unit,
     multiply_pairs,
     negate_pair,
+    scale_pair,
     sum_products_to_pair,
     to_float32,
     to_pair,
+    unit_of,
     zero_pair,
 )
 from kmetrics._register import state
@@ -43,12 +47,16 @@ class CovarianceState(State):
     Attributes:
       count: scalar `Pair`, the total weight.
       mean: `Pair` `[d]`; scalar in a state of no data.
-      scatter: `Pair` `[d, d]`, Σ weight · (x - mean)(x - mean)ᵀ; scalar likewise.
+      scatter: `Pair` `[d, d]`, Σ weight · z zᵀ of `z = (x - mean) / unit`; scalar
+        likewise.
+      unit: float32 `[d]`, powers of two about as large as the largest deviation of each
+        entry, so that a product neither overflows nor vanishes; scalar likewise.
     """
 
     count: Pair
     mean: Pair
     scatter: Pair
+    unit: Any
 
     @classmethod
     def from_values(cls, values: Any, mask: Any | None = None) -> Self:
@@ -60,7 +68,7 @@ class CovarianceState(State):
     @classmethod
     def empty(cls) -> Self:
         """The state of no vectors."""
-        return cls(count=zero_pair(), mean=zero_pair(), scatter=zero_pair())
+        return cls(zero_pair(), zero_pair(), zero_pair(), NO_UNIT)
 
     def merge(self, other: Self) -> Self:
         """The state of the vectors of both."""
@@ -68,7 +76,7 @@ class CovarianceState(State):
         if np.ndim(self.mean.hi) == 0 or np.ndim(other.mean.hi) == 0:
             kept = other if np.ndim(self.mean.hi) == 0 else self
             return kept.replace(_parent=parent)
-        one, two = ((s.count, s.mean, s.scatter) for s in (self, other))
+        one, two = ((s.count, s.mean, s.scatter, s.unit) for s in (self, other))
         return type(self)(*_merged(one, two), _parent=parent)
 
     def compute(self) -> dict[str, Any]:
@@ -83,39 +91,56 @@ class CovarianceState(State):
 
     def moments(self) -> tuple[float, np.ndarray, np.ndarray]:
         """Count, mean and scatter, on the host in float64."""
-        fetched = jax.device_get((self.count, self.mean, self.scatter))
-        count, mean, scatter = (pair.numpy() for pair in fetched)
-        return float(count), mean, scatter
+        parts = (self.count, self.mean, self.scatter, self.unit)
+        count, mean, scatter, unit = jax.device_get(parts)
+        unit = np.asarray(unit, np.float64)
+        return float(count.numpy()), mean.numpy(), scatter.numpy() * _outer(unit)
+
+
+_Parts: TypeAlias = tuple[Pair, Pair, Pair, Any]
+
+
+def _outer(unit: Any) -> Any:
+    """The unit of each entry of a scatter."""
+    return unit[..., :, None] * unit[..., None, :] if np.ndim(unit) else unit**2
 
 
 # One compiled call when used outside jit, and plain operations inside.
 @functools.partial(jax.jit, inline=True)
-def _merged(
-    one: tuple[Pair, Pair, Pair], two: tuple[Pair, Pair, Pair]
-) -> tuple[Pair, Pair, Pair]:
+def _merged(one: _Parts, two: _Parts) -> _Parts:
     count = add_pairs(one[0], two[0])
     share = divide_pairs(two[0], count)
     gap = add_pairs(two[1], negate_pair(one[1]))
+    mean = add_pairs(one[1], multiply_pairs(gap, share))
+    unit = jnp.maximum(jnp.maximum(one[3], two[3]), unit_of(jnp.abs(gap.hi)))
+    gap = in_unit(gap, unit)
     outer = multiply_pairs(
         Pair(gap.hi[:, None], gap.lo[:, None]), Pair(gap.hi[None], gap.lo[None])
     )
     between = multiply_pairs(outer, multiply_pairs(one[0], share))
-    within = add_pairs(one[2], two[2])
-    mean = add_pairs(one[1], multiply_pairs(gap, share))
-    return count, mean, add_pairs(within, between)
+    within = add_pairs(_rescaled(one, unit), _rescaled(two, unit))
+    return count, mean, add_pairs(within, between), unit
+
+
+def _rescaled(moments: _Parts, unit: jax.Array) -> Pair:
+    """The scatter in other units, not below its own."""
+    factor = moments[3] / unit
+    return scale_pair(scale_pair(moments[2], factor[:, None]), factor)
 
 
 @functools.partial(jax.jit, inline=True)
-def _moments(rows: jax.Array, weights: jax.Array) -> tuple[Pair, Pair, Pair]:
-    """Count, mean and scatter of vectors `[m, d]` with weights `[m]`."""
+def _moments(rows: jax.Array, weights: jax.Array) -> _Parts:
+    """The parts of the state of vectors `[m, d]` with weights `[m]`."""
     keep = weights != 0
     total, counts = jax.vmap(lambda column: masked_sums(column, weights), 1)(rows)
     mean = divide_pairs(total, counts)
     centred = jnp.where(keep[:, None], rows - mean.hi - mean.lo, 0.0)
+    unit = unit_of(jnp.max(jnp.abs(centred), axis=0, initial=0.0))
+    centred = centred / unit
     weighted = jnp.where(keep, to_float32(weights), 0.0)[:, None] * centred
     scatter = _products(weighted, centred)
     count = Pair(counts.hi[0], counts.lo[0])
-    return count, mean, scatter
+    return count, mean, scatter, unit
 
 
 def _products(a: jax.Array, b: jax.Array) -> Pair:

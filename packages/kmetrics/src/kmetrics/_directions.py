@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import functools
+
 import jax
 import jax.numpy as jnp
 
 from kmetrics._numerics import power_of_two
 
+# One compiled call when used outside jit, and plain operations inside.
+_compiled = functools.partial(jax.jit, inline=True)
 
+
+@_compiled
 def length(x: jax.Array) -> jax.Array:
     """The Euclidean norm over the last axis; its gradient at 0 is 0."""
     _, size, unit = _in_units(x)
     return (size * unit)[..., 0]
 
 
+@_compiled
 def direction(x: jax.Array, eps: float) -> jax.Array:
     """`x / max(|x|, eps)` over the last axis; at 0 both it and its gradient are 0."""
     x, size, unit = _in_units(x)

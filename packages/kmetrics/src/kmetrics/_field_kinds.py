@@ -81,9 +81,9 @@ class MomentsKind:
 
     def show(self, stored: MomentsState) -> Any:
         if is_traced(stored):
-            return Moments(stored.count.hi, stored.mean.hi, stored.deviations.hi)
-        pairs = (stored.count, stored.mean, stored.deviations)
-        return Moments(*(pair.numpy() for pair in pairs))
+            deviations = stored.deviations.hi * stored.unit * stored.unit
+            return Moments(stored.count.hi, stored.mean.hi, deviations)
+        return Moments(*stored.moments())
 
     def empty_like(self, stored: MomentsState) -> MomentsState:
         return stored.empty()

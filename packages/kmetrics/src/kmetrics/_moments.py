@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from kmetrics._errors import HostOnlyError
-from kmetrics._masks import masked_sums
+from kmetrics._masks import align_left, masked_sums
 from kmetrics._numerics import (
+    NO_UNIT,
     Pair,
     add_pairs,
     divide_pairs,
+    in_unit,
     is_traced,
     multiply_pairs,
     negate_pair,
+    scale_pair,
     to_float32,
+    unit_of,
     zero_pair,
 )
 from kmetrics._register import state
@@ -34,12 +39,15 @@ class MomentsState(State):
     Attributes:
       count: scalar `Pair`, the total weight.
       mean: scalar `Pair`.
-      deviations: scalar `Pair`, Σ weight · (value - mean)².
+      deviations: scalar `Pair`, Σ weight · ((value - mean) / unit)².
+      unit: scalar float32, a power of two about as large as the largest deviation, so
+        that a square neither overflows nor vanishes.
     """
 
     count: Pair
     mean: Pair
     deviations: Pair
+    unit: Any = np.float32(1)
 
     @classmethod
     def from_values(
@@ -57,12 +65,12 @@ class MomentsState(State):
         """
         total, count = masked_sums(values, mask, weights)
         mean = divide_pairs(total, count)
-        return cls(count, mean, _deviations(values, mean, mask, weights))
+        return cls(count, mean, *_deviations(values, mean, mask, weights))
 
     @classmethod
     def empty(cls) -> Self:
         """The state of no values."""
-        return cls(count=zero_pair(), mean=zero_pair(), deviations=zero_pair())
+        return cls(zero_pair(), zero_pair(), zero_pair(), NO_UNIT)
 
     def merge(self, other: Self) -> Self:
         """The moments of the values of both."""
@@ -82,9 +90,7 @@ class MomentsState(State):
                 "a standard deviation is computed on the host, not under jit\n"
                 "return the state from the jitted function and call compute on it there"
             )
-        count, deviations = (
-            pair.numpy() for pair in jax.device_get((self.count, self.deviations))
-        )
+        count, _, deviations = self.moments()
         freedom = count - getattr(self.parent, "ddof", 0)
         too_few = freedom <= 0
         variance = np.maximum(deviations, 0.0) / np.where(too_few, 1.0, freedom)
@@ -93,26 +99,49 @@ class MomentsState(State):
             spread = np.where(too_few, self.empty_value(), spread)
         return spread.item() if spread.ndim == 0 else spread
 
+    def moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Count, mean and Σ weight · (value - mean)², on the host in float64."""
+        count, mean, deviations, unit = jax.device_get(_parts(self))
+        square = np.asarray(unit, np.float64) ** 2
+        return count.numpy(), mean.numpy(), deviations.numpy() * square
 
-def _parts(moments: MomentsState) -> tuple[Pair, Pair, Pair]:
-    return moments.count, moments.mean, moments.deviations
+
+_Parts: TypeAlias = tuple[Pair, Pair, Pair, Any]
+
+
+def _parts(moments: MomentsState) -> _Parts:
+    return moments.count, moments.mean, moments.deviations, moments.unit
 
 
 # One compiled call when used outside jit, and plain operations inside.
 @functools.partial(jax.jit, inline=True)
-def _deviations(values: Any, mean: Pair, mask: Any, weights: Any) -> Pair:
+def _deviations(
+    values: Any, mean: Pair, mask: Any, weights: Any
+) -> tuple[Pair, jax.Array]:
     distance = (to_float32(values) - mean.hi) - mean.lo
-    return masked_sums(distance * distance, mask, weights)[0]
+    for part in (mask, weights):
+        if part is not None:
+            keep = align_left(part, distance.shape) != 0
+            distance = jnp.where(keep, distance, 0.0)
+    unit = unit_of(jnp.max(jnp.abs(distance), initial=0.0))
+    share = distance / unit
+    return masked_sums(share * share, mask, weights)[0], unit
 
 
 @functools.partial(jax.jit, inline=True)
-def _merged(
-    one: tuple[Pair, Pair, Pair], two: tuple[Pair, Pair, Pair]
-) -> tuple[Pair, Pair, Pair]:
+def _merged(one: _Parts, two: _Parts) -> _Parts:
     count = add_pairs(one[0], two[0])
     share = divide_pairs(two[0], count)
     gap = add_pairs(two[1], negate_pair(one[1]))
-    between = multiply_pairs(multiply_pairs(gap, gap), multiply_pairs(one[0], share))
-    within = add_pairs(one[2], two[2])
     mean = add_pairs(one[1], multiply_pairs(gap, share))
-    return count, mean, add_pairs(within, between)
+    unit = jnp.maximum(jnp.maximum(one[3], two[3]), unit_of(jnp.abs(gap.hi)))
+    gap = in_unit(gap, unit)
+    between = multiply_pairs(multiply_pairs(gap, gap), multiply_pairs(one[0], share))
+    within = add_pairs(_rescaled(one, unit), _rescaled(two, unit))
+    return count, mean, add_pairs(within, between), unit
+
+
+def _rescaled(moments: _Parts, unit: jax.Array) -> Pair:
+    """The deviations in another unit, not below their own."""
+    factor = moments[3] / unit
+    return scale_pair(scale_pair(moments[2], factor), factor)

@@ -15,7 +15,7 @@ import kontext
 from kmetrics._average import AverageState
 from kmetrics._masks import align_left
 from kmetrics._metric import Metric, OnEmpty
-from kmetrics._numerics import is_traced, to_float32
+from kmetrics._numerics import is_traced, power_of_two, to_float32
 from kmetrics._options import Whole, number
 from kmetrics._register import state
 from ktyping import Array, Bool, Real, typechecked
@@ -166,7 +166,9 @@ def _norm(x: jax.Array, axes: tuple[int, ...], order: float) -> jax.Array:
     largest = jnp.max(size, axis=axes, keepdims=True, initial=0.0)
     if math.isinf(order):
         return jnp.squeeze(largest, axes)
-    # Relative to the largest entry, so that no power over- or underflows.
-    unit = jnp.where((largest > 0) & jnp.isfinite(largest), largest, 1.0)
-    powers = jnp.sum((size / unit) ** order, axis=axes)
-    return jnp.squeeze(unit, axes) * powers ** (1 / order)
+    # Relative to the largest entry, so that no power over- or underflows; in two steps,
+    # because XLA multiplies by the inverse, which may not be 0 either.
+    unit = power_of_two(largest)
+    rest = jnp.where((largest > 0) & jnp.isfinite(largest), largest / unit, 1.0)
+    powers = jnp.sum((size / unit / rest) ** order, axis=axes)
+    return jnp.squeeze(unit, axes) * (jnp.squeeze(rest, axes) * powers ** (1 / order))

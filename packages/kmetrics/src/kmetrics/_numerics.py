@@ -18,6 +18,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+# One compiled call when used outside jit, and plain operations inside.
+_compiled = functools.partial(jax.jit, inline=True)
+
 
 class Pair(NamedTuple):
     """A number, or an array of numbers, kept as the sum of two float32 halves.
@@ -77,6 +80,25 @@ def power_of_two(x: jax.Array) -> jax.Array:
     return jnp.where((power > 0) & jnp.isfinite(power), power, 1.0)
 
 
+# The unit of what is 0: the smallest, so that it gives way to every other.
+NO_UNIT = np.float32(2.0**-100)
+
+
+@_compiled
+def unit_of(largest: jax.Array) -> jax.Array:
+    """A power of two in which neither `largest` nor its square over- or underflows.
+
+    At least 2⁻¹⁰⁰; without a gradient.
+    """
+    largest = jax.lax.stop_gradient(to_float32(largest).astype(jnp.float32))
+    return jnp.where(largest > NO_UNIT, power_of_two(largest), NO_UNIT)
+
+
+def in_unit(a: Pair, unit: jax.Array) -> Pair:
+    """`a / unit` for powers of two, exact unless it underflows."""
+    return Pair(a.hi / unit, a.lo / unit)
+
+
 def zero_pair(shape: tuple[int, ...] = ()) -> Pair:
     """Zeros of the given shape."""
     return Pair(np.zeros(shape, np.float32), np.zeros(shape, np.float32))
@@ -94,10 +116,6 @@ def to_pair(x: Any) -> Pair:
             lo = np.where(np.isfinite(hi), host - hi.astype(np.float64), 0)
             return Pair(hi, lo.astype(np.float32))
     return _fast_two_sum(*_split(jnp.asarray(x)))
-
-
-# One compiled call when used outside jit, and plain operations inside.
-_compiled = functools.partial(jax.jit, inline=True)
 
 
 @_compiled

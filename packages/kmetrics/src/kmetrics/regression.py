@@ -14,6 +14,7 @@ import kontext
 from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
 from kmetrics._covariance import CovarianceState
+from kmetrics._directions import length
 from kmetrics._field_kinds import moments_field
 from kmetrics._fields import max_field
 from kmetrics._masks import align_left, check_weights
@@ -166,15 +167,17 @@ class RootMeanSquaredError(_Regression):
         return AverageState if self.mode == "per_sample_sqrt" else RootState
 
     def _state(self, preds: jax.Array, targets: jax.Array, mask: Any | None) -> Any:
-        squares = (preds - targets) ** 2
-        if self.mode == "average_all" or squares.ndim < 2:
-            values = squares
-        else:
-            values = squares.sum(axis=tuple(range(1, squares.ndim)))
-            if mask is not None:
-                mask = _per_example(jnp.asarray(mask))
+        gap = preds - targets
+        rows = self.mode != "average_all" and gap.ndim > 1
+        if rows and mask is not None:
+            mask = _per_example(jnp.asarray(mask))
         if self.mode == "per_sample_sqrt":
-            values = jnp.sqrt(values)
+            shape = (*gap.shape[:1], math.prod(gap.shape[1:]))
+            values = length(gap.reshape(shape))
+        else:
+            values = gap**2
+            if rows:
+                values = values.sum(axis=tuple(range(1, values.ndim)))
         return self._kind.from_values(values, mask)
 
 

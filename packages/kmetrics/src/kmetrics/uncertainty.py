@@ -201,12 +201,10 @@ class MeanIntervalState(State):
 
     def compute(self) -> dict[str, float]:
         """The mean, and the ends of its interval: NaN with fewer than two values."""
-        own = jax.device_get((self.moments.count, self.moments.mean))
-        count, mean = (float(pair.numpy()) for pair in own)
+        count, mean, deviations = (float(part) for part in self.moments.moments())
         value = mean if count > 0 else self.empty_value()
         if count <= 1:
             return {"value": value, "lo": math.nan, "hi": math.nan}
-        deviations = float(jax.device_get(self.moments.deviations).numpy())
         error = math.sqrt(max(deviations, 0.0) / (count - 1) / count)
         half = t_quantile((1 + self.parent.level) / 2, count - 1) * error
         return {"value": value, "lo": mean - half, "hi": mean + half}

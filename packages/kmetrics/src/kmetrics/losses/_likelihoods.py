@@ -77,7 +77,10 @@ class GaussianNLL(Loss):
         """`[*b]`, one value per element."""
         difference = self._floats(preds) - self._floats(targets)
         variance = jnp.maximum(self._floats(variances), self.eps)
-        value = (jnp.log(variance) + jnp.square(difference) / variance) / 2
+        # In units of the deviation: neither a square nor that of the variance, which
+        # is in the gradient of a fraction, overflows.
+        distance = difference / jnp.sqrt(variance)
+        value = (jnp.log(variance) + jnp.square(distance)) / 2
         return value + math.log(2 * math.pi) / 2 if self.full else value
 
 
