@@ -99,7 +99,7 @@ class Replicated(Metric):
 
     def __kontext_keys__(self) -> dict[str, Any]:
         own = {self.numbers_key: self._path}
-        return {**kontext.forward_keys(self.metric), **own}
+        return {**kontext.forward_keys(self.metric.state_source), **own}
 
     def keypaths(self) -> tuple[str, ...]:
         """The paths that the metric reads, and that of the numbers."""

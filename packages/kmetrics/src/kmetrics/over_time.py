@@ -6,7 +6,7 @@ Here the batches are a series, and states are merged in its order.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, Self
 
 import jax
@@ -34,7 +34,7 @@ class _Around(Metric):
     metric: Inner
 
     def __kontext_keys__(self) -> dict[str, Any]:
-        return kontext.forward_keys(self.metric)
+        return kontext.forward_keys(self.metric.state_source)
 
     def keypaths(self) -> tuple[str, ...]:
         """The paths that the metric reads."""
@@ -70,6 +70,14 @@ class _Around(Metric):
         )
         return self._around(inner).with_parent(self)
 
+    def merge_leaves(self, states: Sequence[Any]) -> Any:
+        """An error: leaves are merged as batches are, which are a series here."""
+        name = type(self).__name__
+        raise TypeError(
+            f"{name} has no value over the leaves of a tree, which come in no order\n"
+            f"put TreeReduce inside: {name}(metric=TreeReduce(metric=...))"
+        )
+
     def _around(self, inner: Any) -> Any:
         raise NotImplementedError
 
@@ -95,7 +103,7 @@ class Every(Metric):
     step: kontext.Key = "step"
 
     def __kontext_keys__(self) -> dict[str, Any]:
-        return {**kontext.forward_keys(self.metric), "step": self.step}
+        return {**kontext.forward_keys(self.metric.state_source), "step": self.step}
 
     def keypaths(self) -> tuple[str, ...]:
         """The paths that the metric reads, and that of the step."""

@@ -75,10 +75,10 @@ class _OverLeaves(Metric):
     metric: Inner
 
     def __kontext_keys__(self) -> dict[str, Any]:
-        read = set(self.metric.keypaths())
-        keys = kontext.get_keypaths(self.metric)
+        source, read = self.metric.state_source, set(self.metric.keypaths())
+        keys = kontext.get_keypaths(source)
         unread = {n for n, tree in keys.items() if not read & set(path_texts(tree))}
-        required = set(kontext.required_keys(self.metric))
+        required = set(kontext.required_keys(source))
         return {
             name: None if name in unread - required else _with_globs(tree)
             for name, tree in keys.items()
@@ -111,7 +111,7 @@ class _OverLeaves(Metric):
     def _states(
         self, inputs: Mapping[str, Any], mask: Any | None, examples: set[str]
     ) -> dict[str, Any]:
-        bound = self.metric.replace(**{name: name for name in inputs})
+        bound = _by_name(self.metric, inputs)
         leaves = _by_leaf(type(self).__name__, inputs)
         return {
             path: bound.get_state_from_context(
@@ -133,7 +133,8 @@ class TreeMap(_OverLeaves):
     such as "params.**.kernel", whose matches are the leaves.
 
     Attributes:
-      metric: the metric, or loss, with the paths of the trees.
+      metric: the metric, or loss, with the paths of the trees; also one around another
+        metric, or a view of it.
 
     Raises:
       ValueError: at the first use: no input is a tree, or the leaves differ.
@@ -156,7 +157,7 @@ class TreeReduce(_OverLeaves):
     "concat") is that of all leaves as one vector. See `TreeMap` for the inputs.
 
     Attributes:
-      metric: the metric, or loss, with the paths of the trees.
+      metric: as for `TreeMap`; one over time, such as `Ema`, goes around instead.
     """
 
     def signature(self) -> Any:
@@ -169,6 +170,38 @@ class TreeReduce(_OverLeaves):
 
     def _combined(self, states: dict[str, Any]) -> Any:
         return self.metric.merge_leaves(list(states.values()))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Rebound(Metric):
+    """A view of a metric, beside the source that it is computed from."""
+
+    view: Metric
+    source: Metric
+
+    @property
+    def state_source(self) -> Metric:
+        return self.source
+
+    def state_of(self, source_state: Any) -> Any:
+        return self.view.state_of(source_state)
+
+    def signature(self) -> Any:
+        return self.view.signature()
+
+
+def _by_name(metric: Metric, names: Collection[str]) -> Metric:
+    """`metric`, where each of its keys that is in `names` is a path of that name."""
+    source = metric.state_source
+    if source is not metric:
+        return _Rebound(view=metric, source=_by_name(source, names))
+    fields = {field.name for field in dataclasses.fields(metric)}
+    keys = fields & kontext.get_keypaths(metric).keys() & set(names)
+    changes: dict[str, Any] = {name: name for name in keys}
+    inner = getattr(metric, "metric", None)
+    if isinstance(inner, Metric):
+        changes["metric"] = _by_name(inner, names)
+    return metric.replace(**changes)
 
 
 def _with_globs(tree: Any) -> Any:

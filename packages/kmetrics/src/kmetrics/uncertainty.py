@@ -260,7 +260,7 @@ class WithCi(Metric):
         return kind.empty().with_parent(self)
 
     def __kontext_keys__(self) -> dict[str, Any]:
-        return kontext.forward_keys(self.metric)
+        return kontext.forward_keys(self.metric.state_source)
 
     def keypaths(self) -> tuple[str, ...]:
         """The paths that the metric reads."""
