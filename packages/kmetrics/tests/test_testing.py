@@ -9,16 +9,15 @@ import kmetrics
 from kmetrics import losses
 from kmetrics.testing import check_laws
 
-RNG = np.random.default_rng(0)
-
 
 def batches(**shapes):
     """Three batches; a mask makes parts of unequal sizes of them."""
+    rng = np.random.default_rng(0)  # for each alone, whatever stands before it
     return [
         {
-            name: RNG.integers(0, 3, (n, *shape))
+            name: rng.integers(0, 3, (n, *shape))
             if name in ("labels", "by", "ids")
-            else RNG.normal(size=(n, *shape)).astype(np.float32)
+            else rng.normal(size=(n, *shape)).astype(np.float32)
             for name, shape in shapes.items()
         }
         for n in (2, 2, 2)
