@@ -186,6 +186,22 @@ def test_sequences_of_all_kinds_are_read_by_index():
     assert not has([], "[-1]")
 
 
+def test_error_inside_a_mapping_is_not_absence():
+    class Lazy(UserDict):
+        def __getitem__(self, key):
+            raise TypeError("inner")
+
+    with pytest.raises(TypeError, match="inner"):
+        get({"x": Lazy(a=1)}, "x.a", default=0)
+    assert get({"x": Lazy(a=1)}, "x.b", default=0) == 0
+
+
+def test_methods_of_a_class_are_no_values_either():
+    assert not has(Component, "method")
+    assert not has(Component, "Nested")
+    assert get(Component, "method", allow_callables=True) is Component.method
+
+
 def test_text_and_numbers_are_leaves():
     assert not has({"s": "text"}, "s[0]")
     assert not has({"n": 3}, "n.real")
@@ -304,7 +320,8 @@ def test_message_tells_fields_of_objects():
 
 
 def test_message_tells_a_leaf(c):
-    assert "reached 'b.c.d' (int) is a leaf" in message(c, "b.c.d.e")
+    assert "  'b.c.d' is a leaf of type int" in message(c, "b.c.d.e")
+    assert "  the context is a leaf of type NoneType" in message(None, "a")
 
 
 def test_message_lists_twenty_keys_and_counts_the_rest():

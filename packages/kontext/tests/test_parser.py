@@ -67,6 +67,7 @@ LEGAL = [
     ("a[0o17]", ("a", 15)),
     ("a[+1]", ("a", 1)),
     ("a[1_000]", ("a", 1000)),
+    ("a[1234567890123456789012]", ("a", 1234567890123456789012)),
     (r"a['it\'s \u00e9']", ("a", "it's é")),
     (r"a[r'\d']", ("a", r"\d")),
     (" a . b [ 0 ] ", ("a", "b", 0)),
@@ -124,7 +125,11 @@ ILLEGAL = [
     ("a[1e999]", 2, "finite"),
     ("a[+]", 2, "expected a number"),
     ("a.+b", 2, "expected digits"),
+    pytest.param(f"a[{'9' * 5000}]", 2, "too many digits", id="decimal"),
+    pytest.param(f"a[0x{'f' * 5000}]", 2, "too many digits", id="hexadecimal"),
+    pytest.param(f"a.{'9' * 5000}", 2, "too many digits", id="dotted"),
     ("a.*", 2, "glob path only"),
+    ("a.*b", 2, "partial globs"),
     ("a[**]", 2, "glob path only"),
     ("a.²", 2, "not a name"),
     ("a.{b,c}", 2, "alternatives"),
@@ -161,7 +166,7 @@ def test_glob_text_gives_wildcards(text, parts):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("a.***", "expected * or **"),
+        ("a.***", "partial globs"),
         ("a.b*", "partial globs"),
         ("a.*b", "partial globs"),
         ("a*", "partial globs"),

@@ -37,22 +37,13 @@ def get_by_path(
       PathSyntaxError: If the text is not a path.
       PathTypeError: If `path` is no path, or has wildcards.
     """
-    # The two usual kinds of path first: this function is called in inner loops. For
-    # them no parameter is keyword-only either, which would slow each call by a tenth.
-    if type(path) is Path:
-        parts = path.parts
-    else:
-        try:
-            parts = KNOWN_PARTS[path]
-        except (KeyError, TypeError):
-            if path is None:
-                return None if default is MISSING or default is ... else default
-            parts = parts_of(path)
+    # This function is called in inner loops, and most nodes are plain dicts, which need
+    # no call: not even `type()`, which costs more than `__class__`. For the same reason
+    # no parameter is keyword-only. What fails here is looked up again by `read`.
     node = obj
     try:
-        # Plain dicts need no call; `read` knows what else there is.
-        for part in parts:
-            if type(node) is not dict:
+        for part in path.parts if type(path) is Path else KNOWN_PARTS[path]:
+            if node.__class__ is not dict:
                 break
             node = node[part]
         else:
@@ -60,13 +51,17 @@ def get_by_path(
                 return node
     except (KeyError, TypeError):
         pass
+    has_default = default is not MISSING and default is not ...
+    if path is None:
+        return default if has_default else None
+    parts = parts_of(path)
     step = read_part_or_method if allow_callables else read_part
     found = read(obj, parts, step=step)
     if found is not MISSING:
         return found
-    if default is MISSING or default is ...:
-        raise lookup_error(obj, parts, step=step)
-    return default
+    if has_default:
+        return default
+    raise lookup_error(obj, parts, step=step)
 
 
 def has(obj: Any, path: PathLike) -> bool:

@@ -30,16 +30,13 @@ def explain_lookup(parts: Parts, nodes: list[Any]) -> Explanation:
     names = available_names(nodes[-1])
     suggestions = tuple(suggest_paths(nodes[0], nodes, parts))
     path, caret = excerpt(format_parts(parts), caret)
-    where = (
-        f"reached {excerpt(reached, len(reached))[0]!r}" if reached else "the context"
-    )
     lines = [
         f"no {excerpt(describe_part(part))[0]} at path {path!r}",
         f"  {path}",
         f"  {' ' * caret}^",
-        f"  {where} ({type(nodes[-1]).__name__}) {_contents(nodes[-1], part, names)}",
+        f"  {_situation(reached, nodes[-1], part, names)}",
     ]
-    if is_method(type(nodes[-1]), part):
+    if is_method(nodes[-1], part):
         lines.append(f"  {part!r} is a method: it is called, not read as a value")
     if suggestions:
         shown = [excerpt(path, len(path))[0] for path in suggestions]
@@ -94,11 +91,19 @@ def _kind_of_leaf(leaf: Any) -> str:
     return type(leaf).__name__
 
 
+def _situation(reached: str, node: Any, part: Any, names: list[Any]) -> str:
+    """The last place that exists, and what it is or holds."""
+    place = repr(excerpt(reached, len(reached))[0]) if reached else "the context"
+    cls = type(node).__name__
+    if kind_of(type(node)) is Kind.LEAF:
+        return f"{place} is a leaf of type {cls}"
+    at = f"reached {place}" if reached else place
+    return f"{at} ({cls}) {_contents(node, part, names)}"
+
+
 def _contents(node: Any, part: Any, names: list[Any]) -> str:
     """What a node holds, in the words of its kind."""
     kind = kind_of(type(node))
-    if kind is Kind.LEAF:
-        return "is a leaf"
     if kind is Kind.SEQUENCE:
         return _contents_of_sequence(len(node))
     if kind is Kind.ARRAY or is_shape_struct(node):

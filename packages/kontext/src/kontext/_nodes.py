@@ -176,10 +176,11 @@ def _read_leaf(node: Any, part: Part) -> Any:
 
 def _read_mapping(node: Any, part: Part) -> Any:
     try:
-        if part in node:
-            return node[part]
+        is_there = part in node
     except TypeError:  # an unhashable part, as a slice is before Python 3.12
         return MISSING
+    if is_there:
+        return node[part]
     twin = twin_part(part)
     if twin is not None and twin in node:
         return node[twin]
@@ -273,13 +274,14 @@ def read_part_or_method(node: Any, part: Part) -> Any:
     """The same as `read_part`, but that methods of objects are values too."""
     found = read_part(node, part)
     has_methods = kind_of(type(node)) in (Kind.FIELDS, Kind.OBJECT, Kind.REGISTERED)
-    if found is not MISSING or not has_methods or not is_method(type(node), part):
+    if found is not MISSING or not has_methods or not is_method(node, part):
         return found
     return getattr(node, part)
 
 
-def is_method(cls: type, part: Part) -> bool:
+def is_method(node: Any, part: Part) -> bool:
     """Whether a part is the name of a method, or of a class inside of the class."""
+    cls = node if isinstance(node, type) else type(node)
     if type(part) is not str or (part.startswith("__") and part.endswith("__")):
         return False
     for base in cls.__mro__:
@@ -305,7 +307,12 @@ def _is_computed(cls: type, name: str) -> bool:
 
 
 def _is_stored(node: Any, name: str) -> bool:
-    """Whether the instance itself holds the value: a function may be data."""
+    """Whether the instance itself holds the value: a function may be data.
+
+    What a class holds are its methods.
+    """
+    if isinstance(node, type):
+        return False
     if name in getattr(node, "__dict__", ()):
         return True
     for base in type(node).__mro__:

@@ -49,6 +49,8 @@ def _names_and_indices(text: str) -> Parts | None:
             is_plain = digits.isdecimal() and digits.isascii() and index[-1] == "]"
             if not is_plain or (digits[0] == "0" and digits != "0"):
                 return None
+            if len(digits) > 18:  # an index for the parser, which knows the limit
+                return None
             parts.append(int(digits))
     return tuple(parts)
 
@@ -139,16 +141,17 @@ class _Parser(Scanner):
         while self.peek() == "*":
             self.pos += 1
         stars = self.pos - start
+        if stars > 2 or WORD.match(self.text, self.pos):
+            raise self.fail(
+                "expected * or **: partial globs such as '*name' are not supported",
+                start,
+            )
         if not self.glob:
             raise self.fail(
                 "a wildcard is allowed in a glob path only:\n"
                 "kontext.get_all, or kontext.parse(text, glob=True)",
                 start,
             )
-        if stars > 2:
-            raise self.fail("expected * or **", start)
-        if WORD.match(self.text, self.pos):
-            raise self.fail("partial globs such as '*name' are not supported", start)
         return STAR if stars == 1 else DOUBLE_STAR
 
     # Parts inside of brackets.

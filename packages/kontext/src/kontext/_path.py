@@ -215,7 +215,7 @@ class Path:
         return self[len(head) :]
 
     def get_from(
-        self, context: Any, default: Any = MISSING, *, err_spec: bool = False
+        self, context: Any, default: Any = MISSING, err_spec: bool = False
     ) -> Any:
         """The value at this path; see `kontext.get_by_path`.
 

@@ -71,12 +71,16 @@ class Scanner:
 
     def to_int(self, literal: str, start: int) -> int:
         try:
-            return int(literal, 0)
+            number = int(literal, 0)
+            str(number)  # the text of the path, for which Python has a limit
         except ValueError:
             reason = f"{literal!r} is not an integer"
-            if literal.lstrip("+-0_").isdigit():
+            if len(literal) > 100:
+                reason = "this number has too many digits"
+            elif literal.lstrip("+-0_").isdigit():
                 reason += ": leading zeros are not allowed"
             raise self.fail(reason, start) from None
+        return number
 
     def string(self, *, raw: bool) -> str:
         start = self.pos

@@ -37,9 +37,7 @@ def suggest_paths(root: Any, nodes: list[Any], parts: Parts) -> list[str]:
     """
     depth = len(nodes) - 1
     found = _with_dots(nodes, parts) or _siblings(nodes, parts)
-    wanted = parts[depth]
-    if not found and type(wanted) is str:
-        found = list(_elsewhere(root, wanted, parts[: depth + 1]))
+    found = found or _elsewhere(root, parts[depth:])
     return list(dict.fromkeys(found))[:MAX_SUGGESTIONS]
 
 
@@ -48,25 +46,27 @@ def _siblings(nodes: list[Any], parts: Parts) -> list[str]:
     by_text = {str(key): key for key, _ in _some_children(nodes[-1])}
     for name in _public_names(nodes[-1]):
         by_text.setdefault(name, name)
-    return [
-        _with_tail(nodes[-1], parts[:depth], by_text[name], parts[depth + 1 :])
-        for name in nearest(str(parts[depth]), by_text)
-    ]
+    found = []
+    for name in nearest(str(parts[depth]), by_text):
+        key = by_text[name]
+        text = format_child(format_parts(parts[:depth]), key)
+        found.append(_with_tail(text, _stored(nodes[-1], key), parts[depth + 1 :]))
+    return found
 
 
 def _public_names(node: Any) -> list[str]:
     return [name for name in getattr(node, "__dict__", ()) if not name.startswith("_")]
 
 
-def _with_tail(node: Any, reached: Parts, key: Any, tail: Parts) -> str:
-    """The corrected path, with the rest of the old one if that exists there."""
-    text = format_child(format_parts(reached), key)
-    below = _stored(node, key)
+def _with_tail(text: str, node: Any, tail: Parts) -> str:
+    """The path of a node, with the rest of a longer one if that exists there."""
+    longer = text
     for part in tail:
-        below = _stored(below, part)
-        if below is MISSING:
+        node = _stored(node, part)
+        if node is MISSING:
             return text
-    return format_parts((*reached, key, *tail))
+        longer = format_child(longer, part)
+    return longer
 
 
 def _some_children(node: Any) -> list[tuple[Any, Any]]:
@@ -98,8 +98,23 @@ def _has_key(node: Any, key: str) -> bool:
     return any(name == key for name, _ in _some_children(node) if type(name) is str)
 
 
-def _elsewhere(root: Any, name: str, failed: Parts) -> Iterator[str]:
-    """Paths in the whole context that end in `name`, the nearest to the root first."""
+def _elsewhere(root: Any, rest: Parts) -> list[str]:
+    """Paths to the last name of `rest` anywhere in the context, or to its first.
+
+    The last one first: what lies there is what the path is about. Where all of `rest`
+    exists, that is the better path.
+    """
+    names = [at for at, part in enumerate(rest) if type(part) is str]
+    for at in dict.fromkeys((*names[-1:], *names[:1])):
+        found = list(_named(root, rest[at], rest[at + 1 :]))
+        if found:
+            whole = format_parts(rest[names[0] :])
+            return sorted(found, key=lambda text: not f".{text}".endswith(f".{whole}"))
+    return []
+
+
+def _named(root: Any, name: Part, tail: Parts) -> Iterator[str]:
+    """Paths to `name`, the nearest to the root first, with `tail` if that exists."""
     queue: list[tuple[str, Any, int]] = [("", root, 0)]
     for seen, (text, node, depth) in enumerate(queue):
         if seen >= _MAX_NODES:
@@ -109,6 +124,6 @@ def _elsewhere(root: Any, name: str, failed: Parts) -> Iterator[str]:
                 continue
             below = format_child(text, key)
             if key == name:
-                yield below
+                yield _with_tail(below, value, tail)
             if depth + 1 < _MAX_DEPTH and len(queue) < _MAX_NODES:
                 queue.append((below, value, depth + 1))
