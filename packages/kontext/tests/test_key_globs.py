@@ -97,6 +97,13 @@ def test_wildcards_in_a_plain_key_are_refused_with_advice(stray):
     assert "the key 'scale' of Decay" in caught.value.__notes__[0]
 
 
+@pytest.mark.parametrize("stray", ["**.bias", GlobPath.parse("**.bias")])
+def test_wildcards_in_a_plain_key_that_is_forwarded_are_refused_alike(stray):
+    with pytest.raises(PathTypeError, match=r"kontext\.KeyGlob") as caught:
+        forward_keys(Decay("enc.bias", scale=stray), prefix="params")
+    assert "the key 'scale' of Decay" in caught.value.__notes__[0]
+
+
 def test_text_that_is_no_path_at_all_stays_a_syntax_error():
     with pytest.raises(kontext.PathSyntaxError):
         resolve_from_keyed_obj(PARAMS, Decay("enc.bias", scale="enc.b*"))

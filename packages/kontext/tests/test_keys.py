@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import types
 import typing
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Generic, Optional, TypeVar
@@ -173,6 +174,18 @@ def test_component_without_keys_has_none():
     assert not is_key_annotated(int)
     assert is_key_annotated(Base)
     assert is_key_annotated(Derived())
+
+
+def test_frozen_mapping_is_a_tree_of_keys_like_a_dict():
+    frozen = types.MappingProxyType({"i": "a", "n": types.MappingProxyType({"j": "b"})})
+    derived = Derived(z="a", q=frozen)
+    context = {"a": 1, "b": 2}
+    values = kontext.resolve_from_keyed_obj(context, derived)
+    assert values == {"x": 1, "z": 1, "q": {"i": 1, "n": {"j": 2}}}
+    unset = types.MappingProxyType({"i": [REQUIRED]})
+    assert required_keys(Derived(z="a", q=unset)) == ("q",)
+    moved = forward_keys(derived, prefix="p")["q"]
+    assert moved == {"i": Path("p", "a"), "n": {"j": Path("p", "b")}}
 
 
 def test_required_keys_are_found_in_trees():

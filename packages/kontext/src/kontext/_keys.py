@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, TypeAlias, TypeVar
 
-from kontext._errors import PathTypeError
-from kontext._path import GlobPath, as_path
+from kontext._errors import PathError, PathSyntaxError, PathTypeError
+from kontext._path import GlobPath, Path, as_path, single_place
 from kontext._scan import GLOB_MARK, KEY_MARK, key_fields
 
 _T = TypeVar("_T")
@@ -123,16 +123,43 @@ def forward_keys(obj: Any, *, prefix: Any = "") -> dict[str, Any]:
     paths = get_keypaths(obj)
     if not head:
         return paths
-    return {name: map_keys(_prefixed(head), tree) for name, tree in paths.items()}
+    moved = {}
+    for name, tree in paths.items():
+        try:
+            moved[name] = map_keys(_prefixed(head), tree)
+        except PathError as error:
+            error.add_note(f"while reading the key {name!r} of {type(obj).__name__}")
+            raise
+    return moved
 
 
-def _prefixed(head: Any) -> Callable[[Any], Any]:
+def _prefixed(head: Path) -> Callable[[Any], Any]:
     def add(leaf: Any) -> Any:
         if leaf is None or _is_required(leaf):
             return leaf
-        return as_path(leaf).with_prefix(head)
+        return key_path(leaf).with_prefix(head)
 
     return add
+
+
+def key_path(leaf: Any) -> Path:
+    """The path in a key: a `GlobPath` is one that may name several places."""
+    try:
+        return leaf if isinstance(leaf, GlobPath) else single_place(leaf)
+    except PathSyntaxError:
+        if not _is_glob_text(leaf):
+            raise
+        raise PathTypeError(
+            f"{leaf!r} has wildcards, and a Key names one place\n"
+            "  annotate the field as kontext.KeyGlob to get all of them, by path"
+        ) from None
+
+
+def _is_glob_text(text: Any) -> bool:
+    try:
+        return as_path(text, glob=True).is_glob
+    except PathSyntaxError:
+        return False
 
 
 def is_key_tree(tree: Any) -> bool:
@@ -140,7 +167,9 @@ def is_key_tree(tree: Any) -> bool:
 
     A tuple is one here: as a path, it would be written as `Path(*parts)`.
     """
-    return isinstance(tree, dict | list | tuple)
+    if isinstance(tree, str):
+        return False
+    return isinstance(tree, list | tuple | Mapping)
 
 
 def key_leaves(tree: Any) -> Iterator[Any]:
@@ -148,17 +177,20 @@ def key_leaves(tree: Any) -> Iterator[Any]:
     if not is_key_tree(tree):
         yield tree
         return
-    for below in tree.values() if isinstance(tree, dict) else tree:
+    for below in tree.values() if isinstance(tree, Mapping) else tree:
         yield from key_leaves(below)
 
 
 def map_keys(fn: Callable[[Any], Any], tree: Any) -> Any:
-    """The tree of the same shape with `fn(path)` for each path."""
-    if isinstance(tree, dict):
+    """The tree of the same shape with `fn(path)` for each path.
+
+    Mappings of all kinds become dicts: a frozen one may refuse what `fn` gives.
+    """
+    if not is_key_tree(tree):
+        return fn(tree)
+    if isinstance(tree, Mapping):
         return {name: map_keys(fn, below) for name, below in tree.items()}
     if isinstance(tree, list):
         return [map_keys(fn, below) for below in tree]
-    if isinstance(tree, tuple):
-        below = (map_keys(fn, item) for item in tree)
-        return type(tree)(*below) if hasattr(tree, "_fields") else tuple(below)
-    return fn(tree)
+    below = (map_keys(fn, item) for item in tree)
+    return type(tree)(*below) if hasattr(tree, "_fields") else tuple(below)

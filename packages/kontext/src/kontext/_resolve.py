@@ -8,16 +8,15 @@ from typing import Any
 from kontext._errors import (
     Explanation,
     PathLookupError,
-    PathSyntaxError,
     PathTypeError,
     RequiredKeyError,
 )
 from kontext._format import format_parts
-from kontext._keys import get_keypaths, map_keys, required_among
+from kontext._keys import get_keypaths, key_path, map_keys, required_among
 from kontext._match import matches
 from kontext._nodes import read_part
 from kontext._parts import MISSING, Part
-from kontext._path import GlobPath, Path, as_path, single_place
+from kontext._path import GlobPath, Path
 from kontext._read import lookup_error, read
 from kontext._shapes import read_spec_part
 from kontext._signature import check_names
@@ -125,7 +124,7 @@ def _resolve(
         def look_up(leaf: Any, name: str = name) -> Any:
             if leaf is None:
                 return None
-            path = _key_path(leaf)
+            path = key_path(leaf)
             found = _found(context, path, step)
             if found is MISSING:
                 failures.append((name, _failure(context, path, step)))
@@ -142,26 +141,6 @@ def _resolve(
     if failures:
         raise _all_failures(owner, failures)
     return values
-
-
-def _key_path(leaf: Any) -> Path:
-    """The path in a key: a `GlobPath` is one that may name several places."""
-    try:
-        return leaf if isinstance(leaf, GlobPath) else single_place(leaf)
-    except PathSyntaxError:
-        if not _is_glob_text(leaf):
-            raise
-        raise PathTypeError(
-            f"{leaf!r} has wildcards, and a Key names one place\n"
-            "  annotate the field as kontext.KeyGlob to get all of them, by path"
-        ) from None
-
-
-def _is_glob_text(text: Any) -> bool:
-    try:
-        return as_path(text, glob=True).is_glob
-    except PathSyntaxError:
-        return False
 
 
 def _found(context: Any, path: Path, step: Callable[[Any, Part], Any]) -> Any:
