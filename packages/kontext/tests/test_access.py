@@ -226,6 +226,9 @@ def test_object_may_read_its_parts_itself():
     assert get({"l": Lazy()}, "l.x") == 1
     assert get({"l": Lazy()}, "l[0]") == 2
     assert get({"l": Lazy()}, "l.y", default=3) == 3
+    assert "reached 'l' (Lazy) which reads its parts itself" in message(
+        {"l": Lazy()}, "l.y"
+    )
 
 
 @pytest.mark.parametrize("path", [["a"], 3, b"a", object()])

@@ -7,7 +7,15 @@ from typing import Any
 from kontext._errors import Explanation, excerpt
 from kontext._format import describe_part, format_child, format_parts
 from kontext._match import matches
-from kontext._nodes import Kind, axes_fit, children, field_names, is_method, kind_of
+from kontext._nodes import (
+    Kind,
+    axes_fit,
+    children,
+    field_names,
+    is_delegated,
+    is_method,
+    kind_of,
+)
 from kontext._parts import DOUBLE_STAR, Parts, is_axes
 from kontext._shapes import is_shape_struct
 from kontext._suggest import suggest_paths
@@ -113,6 +121,8 @@ def _contents(node: Any, part: Any, names: list[Any]) -> str:
         dtype = getattr(node, "dtype", None)
         return f"with shape {tuple(node.shape)} and dtype {dtype}{reason}"
     word = "keys" if kind is Kind.MAPPING else "fields"
+    if not names and is_delegated(node):
+        return "which reads its parts itself"
     if not names:
         return f"with no {word}"
     shown = ", ".join(excerpt(repr(name), size=32)[0] for name in names[:_MAX_NAMES])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, NamedTuple
 
 from kontext._errors import PathTypeError
@@ -11,7 +10,7 @@ from kontext._match import legal_part, matches, outermost
 from kontext._nodes import Kind, children, kind_of
 from kontext._parts import MISSING, Part, Parts
 from kontext._path import PathLike, as_path
-from kontext._rebuild import with_children
+from kontext._rebuild import made_anew, with_children
 from kontext._targets import no_target_error
 
 
@@ -25,8 +24,9 @@ def filter_by_path(
 ) -> Any:
     """A copy of nested data that keeps what a path names, and the way to it.
 
-    Mappings, lists and tuples keep their type. A dataclass or namedtuple does so as
-    long as all of its fields stay; otherwise it becomes a dict of those that do.
+    Mappings, lists and tuples keep their type, or become plain ones if their class
+    cannot be made from its items. A dataclass or namedtuple keeps it as long as all of
+    its fields stay; otherwise it becomes a dict of those that do.
 
     Args:
       obj: Nested data.
@@ -96,21 +96,17 @@ def _with_only(node: Any, pairs: list[tuple[Part, Any]], *, compact: bool) -> An
     kept = [(part, value) for part, value in pairs if value is not MISSING]
     kind = kind_of(type(node))
     if kind is Kind.SEQUENCE:
-        items = [value for _, value in (kept if compact else pairs)]
-        return list(items) if type(node) is list else type(node)(items)
+        return _like(node, [value for _, value in (kept if compact else pairs)])
     if kind is Kind.MAPPING:
-        return _mapping_with_only(node, dict(kept))
+        return _like(node, dict(kept))
     if pairs and len(kept) == len(pairs):
         return with_children(node, kept)
     return dict(kept)
 
 
-def _mapping_with_only(node: Any, kept: dict[Any, Any]) -> Any:
-    if type(node) is dict:
-        return kept
-    if isinstance(node, dict):
-        copied = copy.copy(node)
-        copied.clear()
-        copied.update(kept)
-        return copied
-    return type(node)(kept)
+def _like(node: Any, items: Any) -> Any:
+    """A container of the type of `node`, or a plain one if its class makes none."""
+    try:
+        return made_anew(node, items)
+    except Exception:
+        return tuple(items) if isinstance(node, tuple) else items

@@ -124,6 +124,11 @@ def update(
         return _rebuild(obj, changes)
     except RecursionError:
         raise nesting_error() from None
+    except Exception as error:
+        more = len(changes) - 1
+        rest = f" and {more} more place{'s' if more > 1 else ''}" if more else ""
+        error.add_note(f"while updating {format_parts(changes[0][0])!r}{rest}")
+        raise
 
 
 def _new_value(value_or_fn: Any, old: Any) -> Any:

@@ -156,6 +156,11 @@ def _reader(cls: type) -> Callable[[Any, Part], Any]:
     return _READERS[kind_of(cls)]
 
 
+def is_delegated(node: Any) -> bool:
+    """Whether a node reads its parts by itself."""
+    return hasattr(type(node), "__kontext_get__")
+
+
 def _read_delegated(node: Any, part: Part) -> Any:
     try:
         return node.__kontext_get__(part)
@@ -265,7 +270,7 @@ def _read_attribute(node: Any, part: Part) -> Any:
             error.add_note(f"raised inside {type(node).__qualname__}.{part}")
             raise
         return MISSING
-    if isinstance(value, _METHODS) and not _is_stored(node, part):
+    if isinstance(value, _METHODS) and not is_stored(node, part):
         return MISSING
     return value
 
@@ -306,7 +311,7 @@ def _is_computed(cls: type, name: str) -> bool:
     return False
 
 
-def _is_stored(node: Any, name: str) -> bool:
+def is_stored(node: Any, name: str) -> bool:
     """Whether the instance itself holds the value: a function may be data.
 
     What a class holds are its methods.

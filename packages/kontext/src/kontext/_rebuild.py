@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import MutableSequence
 from typing import Any
 
 from kontext._adapters import adapter_of
 from kontext._errors import PathTypeError
 from kontext._format import describe_part
 from kontext._jax import registered_children, registered_rebuild
-from kontext._nodes import Kind, kind_of
+from kontext._nodes import PLAIN_LEAVES, Kind, has_child, is_delegated, kind_of
 from kontext._parts import Part
 
 
@@ -21,7 +22,10 @@ def with_children(node: Any, changes: list[tuple[Part, Any]]) -> Any:
     """
     kind = kind_of(type(node))
     for part, _ in changes:
-        if kind in (Kind.SEQUENCE, Kind.ARRAY) and type(part) is str:
+        is_indexed = kind in (Kind.SEQUENCE, Kind.ARRAY)
+        if (is_indexed and type(part) is str) or (
+            is_delegated(node) and not has_child(node, part)
+        ):
             raise computed_error(node, part)
     match kind:
         case Kind.MAPPING:
@@ -48,15 +52,7 @@ def with_children(node: Any, changes: list[tuple[Part, Any]]) -> Any:
 
 
 def _mapping_with(node: Any, changes: list[tuple[Part, Any]]) -> Any:
-    if type(node) is dict:
-        return {**node, **dict(changes)}
-    if isinstance(node, dict):
-        copied = copy.copy(node)
-        for key, value in changes:
-            copied[key] = value
-        return copied
-    # A shallow copy of other mappings may share the data it wraps.
-    return type(node)({**node, **dict(changes)})
+    return made_anew(node, {**node, **dict(changes)})
 
 
 def _by_name(node: Any, changes: list[tuple[Part, Any]]) -> dict[str, Any]:
@@ -70,12 +66,70 @@ def _sequence_with(node: Any, changes: list[tuple[Part, Any]]) -> Any:
     items = list(node)
     for part, value in changes:
         items[part] = value
-    if type(node) is list or isinstance(node, tuple):
-        return type(node)(items)
+    return made_anew(node, items)
+
+
+def made_anew(node: Any, items: Any) -> Any:
+    """A mapping or sequence of the type of `node` that holds other items.
+
+    Args:
+      node: A container; what it has beside its items is kept where it can be copied.
+      items: A dict, or a list, of at most as many items.
+
+    Raises:
+      PathTypeError: If what its class makes of the items does not hold them.
+    """
+    cls = type(node)
+    if cls is dict or cls is list:
+        return items
+    if not isinstance(items, dict) and not isinstance(node, tuple | MutableSequence):
+        raise _no_copy_error(node)
+    try:
+        made = _filled_copy(node, items) if _has_own_copy(node) else cls(items)
+    except Exception as error:
+        error.add_note(
+            f"raised by {cls.__name__} when it was made with other items\n"
+            "  kontext.register_node(cls, children=..., rebuild=...) says how"
+        )
+        raise
+    if not _holds(made, items):
+        raise _no_copy_error(node)
+    return made
+
+
+def _has_own_copy(node: Any) -> bool:
+    """Whether a shallow copy holds its items itself; those of others may share them."""
+    if isinstance(node, dict | list):
+        return True
+    return isinstance(node, MutableSequence) and hasattr(type(node), "__copy__")
+
+
+def _filled_copy(node: Any, items: Any) -> Any:
     copied = copy.copy(node)
+    if isinstance(items, dict):
+        copied.clear()
+        copied.update(items)
+        return copied
+    while len(copied) > len(items):
+        copied.pop()
     for position, item in enumerate(items):
         copied[position] = item
     return copied
+
+
+def _holds(made: Any, items: Any) -> bool:
+    """Whether a new container has the items; what it makes of nodes is its own."""
+    if len(made) != len(items):
+        return False
+    if isinstance(items, dict):
+        return made.keys() == items.keys() and all(
+            map(_is_same, map(made.__getitem__, items), items.values())
+        )
+    return all(map(_is_same, made, items))
+
+
+def _is_same(held: Any, given: Any) -> bool:
+    return held is given or type(given) not in PLAIN_LEAVES or held == given
 
 
 def _array_with(node: Any, changes: list[tuple[Part, Any]]) -> Any:
@@ -103,10 +157,7 @@ def _adapted_with(node: Any, changes: dict[Any, Any]) -> Any:
     adapter = adapter_of(type(node))
     assert adapter is not None
     if adapter.rebuild is None:
-        raise PathTypeError(
-            f"a {type(node).__name__} cannot be copied with a change\n"
-            "  kontext.register_node(cls, children=..., rebuild=...) says how"
-        )
+        raise _no_copy_error(node)
     known = dict(adapter.children(node))
     for part in changes:
         if part not in known:
@@ -144,4 +195,11 @@ def computed_error(node: Any, part: Part) -> PathTypeError:
     return PathTypeError(
         f"{describe_part(part)} of a {type(node).__name__} cannot be changed: "
         "it is computed, not stored"
+    )
+
+
+def _no_copy_error(node: Any) -> PathTypeError:
+    return PathTypeError(
+        f"a {type(node).__name__} cannot be copied with a change\n"
+        "  kontext.register_node(cls, children=..., rebuild=...) says how"
     )

@@ -17,7 +17,14 @@ from kontext._match import (
     no_match_error,
     outermost,
 )
-from kontext._nodes import Kind, has_child, kind_of, read_part
+from kontext._nodes import (
+    Kind,
+    has_child,
+    is_delegated,
+    is_stored,
+    kind_of,
+    read_part,
+)
 from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts, Wildcard, has_wildcard
 from kontext._read import lookup_error, read
 from kontext._rebuild import computed_error
@@ -118,14 +125,50 @@ def refuse_subtree(pattern: Parts) -> None:
 
 def refuse_fixed(target: Match) -> None:
     """Raises if the parent of a place cannot be changed."""
-    if _is_fixed(target.parent):
+    node, part = target.parent, target.part
+    if _is_fixed(node):
         raise immutable_error(target)
-    kind = kind_of(type(target.parent))
-    is_indexed = kind in (Kind.SEQUENCE, Kind.ARRAY)
-    if (is_indexed and type(target.part) is str) or (
-        kind is Kind.REGISTERED and not has_child(target.parent, target.part)
+    kind = kind_of(type(node))
+    is_told = kind is Kind.REGISTERED or is_delegated(node)
+    if (kind in (Kind.SEQUENCE, Kind.ARRAY) and type(part) is str) or (
+        is_told and not has_child(node, part)
     ):
-        raise computed_error(target.parent, target.part)
+        raise computed_error(node, part)
+
+
+def refuse_unwritable(target: Match) -> None:
+    """Raises if the items of the parent of a place can only be read."""
+    node, part = target.parent, target.part
+    is_plain = kind_of(type(node)) is not Kind.REGISTERED
+    if is_plain and has_items(node, part) and not hasattr(type(node), "__setitem__"):
+        raise immutable_error(target)
+
+
+def refuse_undeletable(target: Match) -> None:
+    """Raises if a place cannot be removed from its parent."""
+    node, part = target.parent, target.part
+    cls = type(node)
+    if has_items(node, part):
+        is_fixed = not hasattr(cls, "__delitem__")
+    else:
+        is_field = hasattr(cls, "__dataclass_fields__") or hasattr(
+            cls, "__attrs_attrs__"
+        )
+        is_fixed = is_field or not is_stored(node, part)
+    if is_fixed or kind_of(cls) in (Kind.ARRAY, Kind.REGISTERED):
+        raise PathTypeError(
+            f"cannot delete {format_parts(target.parts)!r}: "
+            f"the parts of a {cls.__name__} are fixed"
+        )
+
+
+def has_items(node: Any, part: Part) -> bool:
+    """Whether a part is an item of a node, not an attribute."""
+    if isinstance(node, SimpleNamespace):
+        return False
+    if kind_of(type(node)) in (Kind.FIELDS, Kind.OBJECT):
+        return type(part) is not str or not part.isidentifier()
+    return True
 
 
 def refuse_copies(root: Any, targets: list[Match]) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 from kontext._adapters import adapter_of
-from kontext._errors import PathTypeError
-from kontext._format import format_parts
+from kontext._format import format_item, format_parts
 from kontext._match import Match
 from kontext._nodes import Kind, kind_of
 from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts
 from kontext._targets import (
+    has_items,
     immutable_error,
     nested,
     no_target_error,
@@ -20,6 +19,8 @@ from kontext._targets import (
     refuse_other_length,
     refuse_root,
     refuse_subtree,
+    refuse_undeletable,
+    refuse_unwritable,
     settable_targets,
 )
 
@@ -33,9 +34,7 @@ def set_places(
     targets = settable_targets(root, pattern, create=create)
     if not targets and not missing_ok:
         error = no_target_error(root, pattern)
-        # Behind a `**` no name is ever new, and an index nowhere.
-        is_name = isinstance(error.part, str)
-        if is_name and not create and DOUBLE_STAR not in pattern:
+        if not create and settable_targets(root, pattern, create=True):
             error.add_note("create=True makes missing dicts, and names behind a *")
         raise error
     if DOUBLE_STAR not in pattern:
@@ -55,8 +54,10 @@ def set_all(targets: list[Match], value: Any) -> None:
         for target in targets:
             target.parent[target.parts[-1]] = value
         return
+    targets = _distinct(targets)
     for target in targets:
         refuse_fixed(target)
+        refuse_unwritable(target)
         refuse_other_length(target, value)
     written = []
     at = targets[0]
@@ -79,21 +80,21 @@ def delete_all(targets: list[Match]) -> None:
     Raises:
       PathTypeError: If a target cannot be removed; nothing is then.
     """
+    targets = _distinct(targets)
     for target in targets:
         refuse_fixed(target)
-        _refuse_undeletable(target)
+        refuse_undeletable(target)
     # From the end, so that the indices of a list stay what they were.
     for target in reversed(targets):
         _delete_child(target.parent, target.part)
 
 
-def _has_items(node: Any, part: Part) -> bool:
-    kind = kind_of(type(node))
-    if isinstance(node, SimpleNamespace):
-        return False
-    if kind in (Kind.FIELDS, Kind.OBJECT):
-        return type(part) is not str or not part.isidentifier()
-    return True
+def _distinct(targets: list[Match]) -> list[Match]:
+    """One target for each child of a node, which may itself lie at several places."""
+    found: dict[tuple[int, str], Match] = {}
+    for target in targets:
+        found.setdefault((id(target.parent), format_item(target.part)), target)
+    return list(found.values())
 
 
 def _set(target: Match, value: Any) -> None:
@@ -110,14 +111,14 @@ def _set_child(node: Any, part: Part, value: Any) -> None:
     adapter = adapter_of(type(node))
     if adapter is not None and adapter.write is not None:
         adapter.write(node, part, value)
-    elif _has_items(node, part):
+    elif has_items(node, part):
         node[part] = value
     else:
         setattr(node, part, value)
 
 
 def _delete_child(node: Any, part: Part) -> None:
-    if _has_items(node, part):
+    if has_items(node, part):
         del node[part]
     else:
         delattr(node, part)
@@ -135,14 +136,3 @@ def _take_back(target: Match, old: Any) -> None:
         _delete_child(target.parent, target.part)
     else:
         _set_child(target.parent, target.part, old)
-
-
-def _refuse_undeletable(target: Match) -> None:
-    cls = type(target.parent)
-    has_fields = hasattr(cls, "__dataclass_fields__") or hasattr(cls, "__attrs_attrs__")
-    is_field = has_fields and not _has_items(target.parent, target.part)
-    if is_field or kind_of(cls) in (Kind.ARRAY, Kind.REGISTERED):
-        raise PathTypeError(
-            f"cannot delete {format_parts(target.parts)!r}: "
-            f"the parts of a {cls.__name__} are fixed"
-        )
