@@ -86,3 +86,19 @@ class Parts:
 @pytest.fixture
 def parts():
     return Parts
+
+
+@pytest.fixture
+def saved(parts, tmp_path):
+    """Makes trainers that save every 5 steps in one workdir."""
+
+    def make(**changes):
+        fields = dict(
+            workdir=tmp_path / "run",
+            writer=ktrain.writers.JsonlWriter(),
+            checkpointer=ktrain.checkpoint.Checkpointer(save_interval_steps=5),
+            model=parts.Mlp(dropout=0.2),
+        )
+        return parts.trainer(**(fields | changes))
+
+    return make

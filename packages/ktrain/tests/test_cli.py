@@ -6,7 +6,9 @@ import textwrap
 import pytest
 from click.testing import CliRunner
 
+from ktrain import errors
 from ktrain.cli import main
+from ktrain.cli._errors_shown import describe
 
 CONFIG = textwrap.dedent(
     """
@@ -125,6 +127,18 @@ def test_a_mistake_is_one_screen_with_its_exit_code_and_writes_nothing(
     assert "Traceback" not in result.output
     assert len(result.output.splitlines()) <= 40
     assert files(project) == ["config.py"]
+
+
+def test_errors_of_several_evaluators_are_told_one_by_one_on_one_screen():
+    inner = [OSError("no luck"), errors.EvaluatorError("its data gave no batch")]
+    inner[0].add_note("ktrain: evaluator 'a' at step 2")
+    assert describe(ExceptionGroup("evaluators that failed: 'a', 'b'", inner)) == (
+        "ExceptionGroup: evaluators that failed: 'a', 'b'\n"
+        "  OSError: no luck\n"
+        "  ktrain: evaluator 'a' at step 2\n"
+        "  EvaluatorError: its data gave no batch\n"
+        "(--traceback shows all of it)"
+    )
 
 
 def test_data_errors_have_their_own_exit_code(project):

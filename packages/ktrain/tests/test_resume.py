@@ -29,22 +29,6 @@ def every(n, **options):
     return ktrain.evals.Evaluator(run=ktrain.evals.EveryNSteps(n), **options)
 
 
-@pytest.fixture
-def saved(parts, tmp_path):
-    """Makes trainers that save every 5 steps in one workdir."""
-
-    def make(**changes):
-        fields = dict(
-            workdir=tmp_path / "run",
-            writer=ktrain.writers.JsonlWriter(),
-            checkpointer=ktrain.checkpoint.Checkpointer(save_interval_steps=5),
-            model=parts.Mlp(dropout=0.2),
-        )
-        return parts.trainer(**(fields | changes))
-
-    return make
-
-
 def steps_of(trainer):
     with trainer.checkpointer.open() as session:
         return session.steps()
@@ -188,23 +172,6 @@ def test_a_run_whose_data_ended_is_saved_and_can_go_on(saved, parts):
     assert same(result.state, straight.state)
 
 
-def test_an_error_in_an_evaluator_saves_the_state_and_says_where(saved, parts):
-    class Fails(parts.Gap):
-        def get_state(self, pred, target, mask=None):
-            raise OSError("no luck")
-
-    evals = {"val": every(4, metrics={"bad": Fails()})}
-    evals["val"] = evals["val"].replace(run=ktrain.evals.EveryNSteps(4, first=False))
-    trainer = saved(evals=evals)
-    with pytest.raises(OSError, match="no luck") as caught:
-        trainer.train()
-    notes = "\n".join(caught.value.__notes__)
-    assert "evaluator 'val' at step 4" in notes
-    assert "after 4 of 12 updates" in notes
-    assert steps_of(trainer) == [4]
-    assert saved(num_train_steps=12).train().start_step == 4
-
-
 @pytest.mark.spec("core-53")
 @pytest.mark.parametrize("log_every", [1, 100, None])
 def test_a_state_that_is_not_finite_is_never_saved(saved, parts, log_every):
@@ -221,23 +188,6 @@ def test_a_run_without_checkpoints_does_not_end_with_nan(parts):
     schedule = optax.piecewise_constant_schedule(1e-3, {8: 1e38})
     with pytest.raises(errors.NonFiniteError, match="after 12 updates: parameters"):
         parts.trainer(optimizer=optax.sgd(schedule), log_metrics_every=None).train()
-
-
-def test_an_evaluation_that_failed_at_the_end_is_done_by_the_next_run(saved, parts):
-    class Fails(parts.Gap):
-        def get_state(self, pred, target, mask=None):
-            raise OSError("no luck")
-
-    last = ktrain.evals.EveryNSteps(100, first=False)
-    bad = ktrain.evals.Evaluator(run=last, metrics={"bad": Fails()})
-    with pytest.raises(OSError, match="no luck"):
-        saved(evals={"val": bad}).train()
-    again = saved(evals={"val": bad.replace(metrics={})}).train()
-    assert again.stop_reason == "done"
-    assert again.steps_run == 0
-    assert again.evals["val"].step == 12
-    assert (again.workdir / "train_complete.json").exists()
-    assert saved(evals={"val": bad}).train().stop_reason == "already_complete"
 
 
 def test_an_interrupt_between_an_update_and_its_count_saves_the_right_step(

@@ -14,6 +14,7 @@ Problem = tuple[str, Any, str]
 
 _CHOICES = {
     "on_preempt": ("save_exit", "ignore"),
+    "on_eval_error": ("raise", "continue"),
     "resume": ("auto", "must", "never"),
     "on_config_drift": ("error", "warn", "accept"),
 }
@@ -175,6 +176,13 @@ def _places(trainer: Any) -> Iterator[Problem]:
             "workdir",
             trainer.workdir,
             "the checkpointer needs a folder; set workdir=, or checkpointer=None",
+        )
+    if trainer.on_eval_error == "continue" and trainer.checkpointer is None:
+        yield (
+            "on_eval_error",
+            "continue",
+            "the errors are raised at the end, and nothing would keep the state; set"
+            " checkpointer=",
         )
     if trainer.resume == "must" and trainer.checkpointer is None:
         yield "resume", "must", "there is no checkpointer to resume from"

@@ -24,6 +24,7 @@ FREE = (
     "resume",
     "on_config_drift",
     "on_preempt",
+    "on_eval_error",
     "health",
     "checkpointer",
     "evals",

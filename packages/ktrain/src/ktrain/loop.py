@@ -16,7 +16,7 @@ import jax
 
 from ktrain import _errors
 from ktrain.checkpoint import CheckpointSession
-from ktrain.evals import EvalResult, EvalSession
+from ktrain.evals import EvalFailures, EvalResult, EvalSession
 from ktrain.interrupts import Interrupts
 from ktrain.reporting import Reporter
 from ktrain.state import TrainState
@@ -43,6 +43,7 @@ class Loop:
       log_every: Updates between two logs; None for no log.
       show_every: Updates between two logs with summaries; None for none.
       evals: Evaluators.
+      failures: Takes the errors of evaluators; None lets them end the run.
       checkpoints: Where the state is saved; None for nowhere.
       clock: Gives what is saved with a checkpoint about time.
       state: The newest state.
@@ -60,6 +61,7 @@ class Loop:
     log_every: int | None
     show_every: int | None
     evals: Sequence[EvalSession]
+    failures: EvalFailures | None
     checkpoints: CheckpointSession | None
     config_digest: str | None
     reporter: Reporter
@@ -115,11 +117,14 @@ class Loop:
             if not due or session.name in self.evaluated:
                 continue
             self.reporter.flush()
-            with (
-                self.reporter.chrono.phase("eval"),
-                self.reporter.progress.phase(f"eval {session.name}"),
-            ):
+            try:
                 result = self._evaluate_one(session)
+            except Exception as error:
+                error.add_note(f"ktrain: evaluator {session.name!r} at step {self.k}")
+                if self.failures is None:
+                    raise
+                self._go_on(session.name, error)
+                continue
             if result is None:
                 return self.interrupts.agreed()
             self.evaluated.add(session.name)
@@ -128,13 +133,19 @@ class Loop:
         return None
 
     def _evaluate_one(self, session: EvalSession) -> EvalResult | None:
-        try:
+        with (
+            self.reporter.chrono.phase("eval"),
+            self.reporter.progress.phase(f"eval {session.name}"),
+        ):
             return session.evaluate(
                 self.state, step=self.k, interrupted=self.interrupts.noted
             )
-        except Exception as error:
-            error.add_note(f"ktrain: evaluator {session.name!r} at step {self.k}")
-            raise
+
+    def _go_on(self, name: str, error: Exception) -> None:
+        text = f"{type(error).__name__}: {error}"
+        self.reporter.event("eval_error", self.k, name=name, error=text)
+        assert self.failures is not None
+        self.failures.add(name, self.k, error)
 
     def _advance(self) -> None:
         """Runs the updates up to the next boundary at which something is due."""

@@ -12,7 +12,7 @@ import jax
 
 from ktrain import overview, records, startup
 from ktrain.checkpoint import CheckpointSession, Restored
-from ktrain.evals import EvalResult, EvalSession
+from ktrain.evals import EvalFailures, EvalResult, EvalSession
 from ktrain.interrupts import Interrupts
 from ktrain.loop import Loop
 from ktrain.reporting import Reporter
@@ -66,6 +66,7 @@ def run(trainer: Any) -> TrainResult:
     primary = jax.process_index() == 0
     with contextlib.ExitStack() as stack:
         # All that can be wrong with config and data shows before anything is written.
+        startup.check_eval_errors(trainer)
         layout.check_batch_size(trainer.train_ds.batch_size, what="train_ds")
         evals = [evaluator.open(name) for name, evaluator in trainer.evals.items()]
         batches = stack.enter_context(contextlib.closing(startup.open_batches(trainer)))
@@ -158,6 +159,7 @@ class _Attempt:
         interrupts = stack.enter_context(
             Interrupts(preempt=trainer.on_preempt == "save_exit")
         )
+        failures = EvalFailures() if trainer.on_eval_error == "continue" else None
         loop = self.loop = Loop(
             step=self.step,
             batches=self.batches,
@@ -167,6 +169,7 @@ class _Attempt:
             log_every=trainer.log_metrics_every,
             show_every=trainer.log_summaries_every if trainer.train_summaries else None,
             evals=self.evals,
+            failures=failures,
             checkpoints=self.checkpoints,
             config_digest=records.config_digest(trainer.raw_cfg),
             reporter=self._reporter(writer, progress, events, start),
@@ -180,6 +183,9 @@ class _Attempt:
         if self.checkpoints is not None:
             self.checkpoints.wait()
         writer.flush()
+        if failures is not None and reason in {"done", "stop_after_steps"}:
+            # Not complete: the next run evaluates again what failed at the end.
+            failures.raise_any()
         self._write_end(loop, reason)
         return self._result(loop, reason, start)
 

@@ -24,6 +24,17 @@ def open_batches(trainer: Any) -> Any:
     )
 
 
+def check_eval_errors(trainer: Any) -> None:
+    """Refuses to train on after a failed evaluation where others wait in it."""
+    if trainer.on_eval_error == "continue" and jax.process_count() > 1:
+        raise _errors.TrainerConfigError(
+            f"on_eval_error = 'continue': there are {jax.process_count()} processes,"
+            " and the others would wait for one that left an evaluation.\n"
+            "  Use on_eval_error='raise'; with a checkpointer the run goes on when it"
+            " is started again."
+        )
+
+
 def enter_workdir(trainer: Any, stack: contextlib.ExitStack, primary: bool) -> Any:
     """Makes and locks the workdir; all processes fail together when one cannot."""
     if not trainer.workdir:

@@ -54,6 +54,8 @@ class Trainer:
       health: What to do about losses that are not finite.
       progress: How progress is shown; None shows nothing.
       on_preempt: `"save_exit"` on SIGTERM and SIGUSR1, or `"ignore"` them.
+      on_eval_error: `"raise"` what an evaluation raises, or `"continue"` to train on
+        and raise an `ExceptionGroup` at the end; one process only.
       resume: `"auto"`, `"must"` (an error without a checkpoint) or `"never"` (an error
         with one).
       on_config_drift: What to do when the workdir holds a run of another config:
@@ -86,6 +88,7 @@ class Trainer:
     health: HealthPolicy = dataclasses.field(default_factory=HealthPolicy)
     progress: Progress | None = dataclasses.field(default_factory=Progress)
     on_preempt: Literal["save_exit", "ignore"] = "save_exit"
+    on_eval_error: Literal["raise", "continue"] = "raise"
     resume: Literal["auto", "must", "never"] = "auto"
     on_config_drift: Literal["error", "warn", "accept"] = "error"
     allow_no_loss: bool = False

@@ -60,13 +60,8 @@ def exit_code(error: Exception) -> int:
 
 def describe(error: Exception) -> str:
     """Gives class, message, notes and, for errors of user code, where it was raised."""
-    lines = f"{type(error).__name__}: {error}".splitlines()
-    for note in getattr(error, "__notes__", ()):
-        if not note.startswith(_JAX_NOTE):
-            lines += note.splitlines()
-    ours = isinstance(error, (_errors.TrainError, konfig.KonfigError))
-    if not ours:
-        lines += _user_frames(error)
+    lines = [*_lines(error)]
+    if not isinstance(error, _OURS):
         lines.append("(--traceback shows all of it)")
     if len(lines) > _MAX_LINES:
         rest = len(lines) - _MAX_LINES
@@ -74,7 +69,25 @@ def describe(error: Exception) -> str:
     return "\n".join(lines)
 
 
-def _user_frames(error: Exception) -> list[str]:
+_OURS = (_errors.TrainError, konfig.KonfigError)
+
+
+def _lines(error: BaseException) -> Iterator[str]:
+    if isinstance(error, BaseExceptionGroup):
+        yield f"{type(error).__name__}: {error.message}"
+    else:
+        yield from f"{type(error).__name__}: {error}".splitlines()
+    for note in getattr(error, "__notes__", ()):
+        if not note.startswith(_JAX_NOTE):
+            yield from note.splitlines()
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from (f"  {line}" for line in _lines(inner))
+    elif not isinstance(error, _OURS):
+        yield from _user_frames(error)
+
+
+def _user_frames(error: BaseException) -> list[str]:
     frames = traceback_lib.extract_tb(error.__traceback__)
     own = [f for f in frames if not _is_library(f.filename)][-3:]
     return [f"  at {f.filename}:{f.lineno} in {f.name}: {f.line}" for f in own]

@@ -13,7 +13,16 @@ from ktrain.run import _json_lines
 
 _logger = logging.getLogger("ktrain")
 
-_KINDS = ("start", "resume", "checkpoint", "eval", "preempt", "error", "complete")
+_KINDS = (
+    "start",
+    "resume",
+    "checkpoint",
+    "eval",
+    "eval_error",
+    "preempt",
+    "error",
+    "complete",
+)
 _OWN_FIELDS = ("event", "step", "time")
 
 
@@ -32,8 +41,8 @@ class EventLog:
         """Writes one event; when the disk refuses it, the log says so.
 
         Args:
-          kind: "start", "resume", "checkpoint", "eval", "preempt", "error" or
-            "complete".
+          kind: "start", "resume", "checkpoint", "eval", "eval_error", "preempt",
+            "error" or "complete".
           step: The number of updates done when it happened.
           **fields: More facts, of JSON types.
 
