@@ -165,6 +165,32 @@ def test_a_sketch_covers_negative_numbers_zero_and_any_magnitude():
         kmetrics.sketch_field(1.5)
 
 
+def test_moments_of_vectors():
+    @kmetrics.state
+    class Vectors(AutoState):
+        moments: object = kmetrics.moments_field(covariance=True)
+
+        def compute(self):
+            return self.moments
+
+    x = np.float32([[0, 0], [2, 4], [7, 1], [3, 3], [5, 9]])
+    one, two = (Vectors(moments=part) for part in (x[:2], x[2:4]))
+    mask = kmetrics.CovarianceState.from_values(x[2:4], np.array([1, 0]))
+    for state, rows in {
+        one: x[:2],
+        one | two: x[:4],
+        one.empty_like() | two: x[2:4],
+        one | Vectors(moments=mask): x[:3],
+    }.items():
+        count, mean, deviations = state.compute()
+        assert count == len(rows)
+        np.testing.assert_allclose(mean, rows.mean(axis=0, dtype=float), rtol=1e-9)
+        np.testing.assert_allclose(
+            deviations, np.cov(rows.T, ddof=0) * len(rows), rtol=1e-6
+        )
+    assert Vectors.empty().compute() == (0, 0, 0)
+
+
 @kmetrics.state
 class Images(AutoState):
     images: object = kmetrics.truncate_field("parent.num_images")
@@ -208,11 +234,21 @@ def test_wrong_content_is_refused_with_what_to_give():
         C.replace(sample=Examples(jnp.ones(3)))
     with pytest.raises(TypeError, match="must be integers\n  got float32"):
         C.replace(sample=Examples(jnp.ones(3), ids=jnp.ones(3)))
-    with pytest.raises(TypeError, match=r"AtStep\(step, value\)"):
+    with pytest.raises(TypeError, match=r"AtStep\(step, value\)") as error:
         C.replace(last=3.0)
+    assert error.value.__notes__ == [f"field 'last' of {type(C).__name__}"]
     with pytest.raises(TypeError, match="holds a state"):
         C.replace(inner=3.0)
-    with pytest.raises(ValueError, match="ascend"):
-        kmetrics.hist_field([0, 2, 1])
+    for edges in ([0, 2, 1], [0, 1, 1], [0, np.nan], [1]):
+        with pytest.raises(ValueError, match="ascend"):
+            kmetrics.hist_field(edges)
+    for wrong in (1.5, "2", True):
+        with pytest.raises(TypeError, match="whole number"):
+            kmetrics.topk_field(wrong)
+    for wrong in (1.5, True, np.float32(2)):
+        with pytest.raises(TypeError, match="number of rows must be a whole number"):
+            kmetrics.truncate_field(wrong)
+    with pytest.raises(ValueError, match="0 or more"):
+        kmetrics.truncate_field(-1)
     with pytest.raises(ValueError, match="1 or more"):
         kmetrics.topk_field(0)

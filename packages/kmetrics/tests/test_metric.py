@@ -148,6 +148,19 @@ def test_compute_on_a_metric_is_refused_when_the_class_is_made():
                 return 0
 
 
+def test_what_is_no_class_of_states_is_refused_when_the_metric_is_defined():
+    class Undecorated(kmetrics.State):
+        pass
+
+    for kind, message in {
+        Undecorated: "Undecorated is unknown to jax\nwrite @kmetrics.state",
+        int: "State of Wrong is not a class of states\n  got <class 'int'>",
+        "AverageState": "State of Wrong is not a class of states",
+    }.items():
+        with pytest.raises(kmetrics.StateDefinitionError, match=message):
+            type("Wrong", (kmetrics.Metric,), {"State": kind})
+
+
 def test_a_state_that_cannot_merge_is_refused():
     @dataclasses.dataclass(frozen=True, kw_only=True)
     class Raw(kmetrics.Metric):
@@ -227,4 +240,5 @@ def test_all_metrics_but_those_of_any_numbers_say_which_way_is_better():
     around = {c.__name__ for c in metrics if "metric" in c.__dataclass_fields__}
     of_numbers = {"Mean", "MeanCov", "Moments", "Norm", "Quantiles", "Std"}
     others = {"Metric", "ConfusionMatrix", "CosineSimilarity", "SingleDimension"}
+    others |= {"NoopMetric"}
     assert unknown - around == of_numbers | others

@@ -99,6 +99,21 @@ def test_the_last_batch_is_the_one_merged_last():
     assert np.isnan(metric.empty().compute())
     assert Last(metric=Mean(on_empty="zero")).empty().compute() == 0.0
 
+    def step(state, x):
+        return state.merge(Last(metric=Mean()).get_state(values=x)), None
+
+    rows = np.float32([[1, 2], [5, 7]])
+    one = Last(metric=Mean()).get_state(values=rows[0])
+    start = one.empty_like()
+    assert np.isnan(start.compute()) and (one | start).compute() == 1.5
+    assert jax.lax.scan(step, start, rows)[0].compute() == 6.0
+    merge = jax.jit(lambda a, b: a | b)
+    assert merge(one, start).compute() == merge(start, one).compute() == 1.5
+    exact = Last(metric=kmetrics.MedianAbsoluteError())
+    ends = [exact.get_state(preds=rows[0][:n], targets=rows[0][:n] - n) for n in (1, 2)]
+    assert (ends[0] | ends[1]).compute() == 2
+    assert (ends[0] | ends[1].empty_like()).compute() == 1
+
 
 def test_the_extremes_over_batches_ignore_what_has_no_value():
     none = [MEAN.replace(mask="m"), *SERIES]

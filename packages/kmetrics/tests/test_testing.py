@@ -63,6 +63,7 @@ CASES = {
     ),
     "cosine": (kmetrics.CosineSimilarity(), batches(preds=(2,), targets=(2,))),
     "single": (kmetrics.SingleDimension(index=1), batches(values=(2,))),
+    "noop": (kmetrics.NoopMetric(), batches(values=())),
     "skip": (kmetrics.SkipIfMissing(metric=kmetrics.Mean()), batches(values=())),
     "binary": (kmetrics.BinaryAccuracy(), yes_or_no(logits=(), labels=())),
     "tree_map": (
@@ -381,3 +382,13 @@ def test_a_state_that_grows_on_the_device_breaks_a_law():
 def test_a_batch_without_examples_is_part_of_the_laws():
     with pytest.raises(ValueError, match="zero-size array"):
         check_laws(FailsOnNothing(), batches(values=()))
+
+
+class StartsAgain(kmetrics.Norm):
+    def empty_like(self, state):
+        return state
+
+
+def test_a_start_that_counts_breaks_a_law():
+    with pytest.raises(kmetrics.LawError, match=r"empty_like\(s\) \| s equals s"):
+        check_laws(StartsAgain(across="sum"), batches(tensor=(5,)))

@@ -84,3 +84,15 @@ def test_empty_states_merge_with_everything():
     state = Mean().get_state(values=jnp.ones(2))
     assert EmptyState.empty().merge(state) is state
     assert EmptyState().compute() == {}
+
+
+def test_no_metric_in_the_place_of_one_has_no_results():
+    none = kmetrics.NoopMetric()
+    assert none({"x": 1}) == {} and none.keypaths() == ()
+    both = kmetrics.Collection({"none": none, "mean": kmetrics.Mean(values="x")})
+    assert both.metric_names() == ("mean",)
+    states = [both.get_states({"x": np.float32([i])}) for i in (1, 3)]
+    assert both.compute(both.merge(*states), log_count=True) == {
+        "mean": 2.0,
+        "mean/count": 2.0,
+    }

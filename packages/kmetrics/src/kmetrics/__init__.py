@@ -18,6 +18,7 @@ _EXPORTS = {
     "_state": "EmptyState State",
     "_auto": "AutoState",
     "_average": "AverageState",
+    "_covariance": "CovarianceState",
     "_deprecated": "CollectFirstState CollectingState",
     "_loss_state": "LossState",
     "_moments": "MomentsState",
@@ -57,7 +58,7 @@ _EXPORTS = {
     "tracking": "Tap3dJaccard Tap3dPosition TapJaccard TapOcclusion TapPosition",
     "trees": "TreeMap TreeReduce",
     "uncertainty": "Bootstrap WithCi",
-    "wrappers": "SkipIfMissing",
+    "wrappers": "NoopMetric SkipIfMissing",
     # Errors.
     "_errors": "EmptyMetricError HostOnlyError LawError MaskNotAcceptedError "
     "MaskShapeError MergeError MetricError NameCollisionError NonFiniteLossError "

@@ -30,6 +30,7 @@ from kmetrics import (
 from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
 from kmetrics._collect import Collection, total_loss
+from kmetrics._covariance import CovarianceState
 from kmetrics._deprecated import CollectFirstState, CollectingState
 from kmetrics._errors import (
     EmptyMetricError,
@@ -142,7 +143,7 @@ from kmetrics.tracking import (
 )
 from kmetrics.trees import TreeMap, TreeReduce
 from kmetrics.uncertainty import Bootstrap, WithCi
-from kmetrics.wrappers import SkipIfMissing
+from kmetrics.wrappers import NoopMetric, SkipIfMissing
 
 MAE = MeanAbsoluteError
 MAPE = MeanAbsolutePercentageError
@@ -174,6 +175,7 @@ __all__ = [
     "Collection",
     "ConfusionMatrix",
     "CosineSimilarity",
+    "CovarianceState",
     "Delta",
     "Dice",
     "Ema",
@@ -222,6 +224,7 @@ __all__ = [
     "Ndcg",
     "Nmi",
     "NonFiniteLossError",
+    "NoopMetric",
     "Norm",
     "Pair",
     "PanopticQuality",

@@ -112,13 +112,20 @@ class AutoState(State):
             kind = kinds.get(name)
             if kind is None:
                 _check_static(self, name, value)
-            elif value is not None and not _is_node(kind, value):
-                self.__dict__[name] = _map_nodes(kind, _stored_by(kind), value)
-            if kind is not None and hasattr(kind, "trim"):
-                kind = kind.bound_to(self)
-                self.__dict__[name] = _map_nodes(
-                    kind, kind.trim, self.__dict__[name], unset=value
-                )
+            elif value is not None:
+                try:
+                    self.__dict__[name] = self._stored(kind, value)
+                except Exception as error:
+                    error.add_note(f"field {name!r} of {type(self).__name__}")
+                    raise
+
+    def _stored(self, kind: Any, value: Any) -> Any:
+        if not _is_node(kind, value):
+            value = _map_nodes(kind, _stored_by(kind), value)
+        if hasattr(kind, "trim"):
+            kind = kind.bound_to(self)
+            value = _map_nodes(kind, kind.trim, value, unset=value)
+        return value
 
     @classmethod
     def empty(cls, **static: Any) -> Self:
@@ -136,7 +143,7 @@ class AutoState(State):
     def empty_like(self) -> Self:
         """The state of no data with the shapes of this one: sums 0, minima inf, ...
 
-        A field that collects on the host becomes unset.
+        A field that collects on the host becomes an array of length 0.
         """
         fresh = {
             name: _map_nodes(kind, kind.empty_like, getattr(self, name), unset=Unset())
@@ -169,11 +176,16 @@ class AutoState(State):
         if type(a) is Unset or type(b) is Unset:
             return b if type(a) is Unset else a
         try:
+            if (a is None) != (b is None):
+                raise MergeError(
+                    "it is None in one of the two states, and holds data in the other\n"
+                    "a field is None in all states of a metric, or in none"
+                )
             if _structure(kind, a) != _structure(kind, b):
                 raise MergeError(
                     "its trees differ between the two states\n"
                     f"  {_structure(kind, a)}\n  {_structure(kind, b)}\n"
-                    "a field has the same structure, or is None, in all states"
+                    "a field has the same structure in all states of a metric"
                 )
             return _map_nodes(kind, kind.merge, a, b)
         except (MergeError, HostOnlyError) as error:

@@ -17,6 +17,7 @@ from kmetrics._numerics import (
     add_pairs,
     divide_pairs,
     in_unit,
+    is_traced,
     multiply_pairs,
     negate_pair,
     scale_pair,
@@ -70,6 +71,12 @@ class CovarianceState(State):
         """The state of no vectors."""
         return cls(zero_pair(), zero_pair(), zero_pair(), NO_UNIT)
 
+    def empty_like(self) -> Self:
+        """The state of no vectors of as many entries as those of this one."""
+        zeros = jax.tree.map(np.zeros_like, (self.count, self.mean, self.scatter))
+        unit = np.full(np.shape(self.unit), NO_UNIT)
+        return type(self)(*zeros, unit, _parent=self._parent)
+
     def merge(self, other: Self) -> Self:
         """The state of the vectors of both."""
         parent = self.merged_parent(other)
@@ -89,8 +96,14 @@ class CovarianceState(State):
             return {"mean": mean, "cov": np.full_like(scatter, self.empty_value())}
         return {"mean": mean, "cov": scatter / freedom}
 
-    def moments(self) -> tuple[float, np.ndarray, np.ndarray]:
-        """Count, mean and scatter, on the host in float64."""
+    def moments(self) -> tuple[Any, Any, Any]:
+        """Count, mean and Σ weight · (x - mean)(x - mean)ᵀ, on the host in float64.
+
+        Under jit they are traced, in float32.
+        """
+        if is_traced(self):
+            scatter = self.scatter.hi * _outer(self.unit)
+            return self.count.hi, self.mean.hi, scatter
         parts = (self.count, self.mean, self.scatter, self.unit)
         count, mean, scatter, unit = jax.device_get(parts)
         unit = np.asarray(unit, np.float64)

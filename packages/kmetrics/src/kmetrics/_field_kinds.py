@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,10 +11,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from kmetrics._bins import LogBins, bin_of, count_bins
+from kmetrics._covariance import CovarianceState
 from kmetrics._fields import Concat, Pieces, data_field
 from kmetrics._moments import MomentsState
 from kmetrics._numerics import Pair, add_pairs, is_traced, zero_pair
-from kmetrics._selection import Examples, Reservoir, Selection, TopK
+from kmetrics._selection import (
+    Examples,
+    Reservoir,
+    Selection,
+    TopK,
+    check_whole,
+)
 from kmetrics._state import State
 
 
@@ -34,8 +42,9 @@ class Moments(NamedTuple):
 
     Attributes:
       count: the total weight.
-      mean: the mean; 0 without data.
-      deviations: Σ weight · (value - mean)².
+      mean: the mean; 0 without data. Of vectors `[d]`.
+      deviations: Σ weight · (value - mean)². Of vectors `[d, d]`, with the products of
+        the entries.
     """
 
     count: Any
@@ -66,27 +75,26 @@ class Quantiles:
 
 
 class MomentsKind:
-    """Keeps a `MomentsState`; a plain array counts every element once."""
+    """Keeps moments; a plain array counts every element, or every vector, once."""
 
     device: ClassVar[bool] = True
     lane: ClassVar[str] = ""
-    node: ClassVar[type] = MomentsState
     nothing: ClassVar[Any] = Moments(0.0, 0.0, 0.0)
 
-    def store(self, leaf: Any) -> MomentsState:
-        return MomentsState.from_values(leaf)
+    def __init__(self, node: type[MomentsState] | type[CovarianceState]):
+        self.node = node
 
-    def merge(self, a: MomentsState, b: MomentsState) -> MomentsState:
+    def store(self, leaf: Any) -> Any:
+        return self.node.from_values(leaf)
+
+    def merge(self, a: Any, b: Any) -> Any:
         return a.merge(b)
 
-    def show(self, stored: MomentsState) -> Any:
-        if is_traced(stored):
-            deviations = stored.deviations.hi * stored.unit * stored.unit
-            return Moments(stored.count.hi, stored.mean.hi, deviations)
+    def show(self, stored: Any) -> Moments:
         return Moments(*stored.moments())
 
-    def empty_like(self, stored: MomentsState) -> MomentsState:
-        return stored.empty()
+    def empty_like(self, stored: Any) -> Any:
+        return stored.empty_like()
 
 
 class Hist:
@@ -99,7 +107,8 @@ class Hist:
 
     def __init__(self, edges: Any):
         self.edges = tuple(float(edge) for edge in edges)
-        if len(self.edges) < 2 or list(self.edges) != sorted(set(self.edges)):
+        ascend = all(a < b for a, b in itertools.pairwise(self.edges))
+        if len(self.edges) < 2 or not ascend:
             raise ValueError(
                 "the edges of a histogram must be two or more, and ascend\n"
                 f"  got {str(self.edges)[:80]}"
@@ -198,6 +207,8 @@ class Truncate(Concat):
 
     def __init__(self, limit: int | str | None, axis: int):
         super().__init__(axis)
+        if not (limit is None or isinstance(limit, str)):
+            check_whole("the number of rows", limit, lowest=0)
         self._limit = limit
 
     def bound_to(self, owner: Any) -> Truncate:
@@ -229,12 +240,16 @@ def _values_of(leaf: Any) -> tuple[Any, Any]:
     return (leaf.items, leaf.mask) if isinstance(leaf, Examples) else (leaf, None)
 
 
-def moments_field() -> Any:
+def moments_field(*, covariance: bool = False) -> Any:
     """A field of count, mean and squared deviations: an array, or a `MomentsState`.
 
     `compute` sees a `Moments`.
+
+    Args:
+      covariance: whether the last axis of the array `[*b, d]` holds vectors, whose mean
+        is `[d]` and whose deviations are `[d, d]`; for a mask give a `CovarianceState`.
     """
-    return data_field(MomentsKind())
+    return data_field(MomentsKind(CovarianceState if covariance else MomentsState))
 
 
 def hist_field(edges: Any) -> Any:

@@ -141,7 +141,8 @@ class Concat:
         if is_traced((a, b)):
             raise HostOnlyError(
                 "it is collected on the host, and its size grows with every merge\n"
-                "merge these states outside jit, for example with Collection.merge"
+                "merge these states outside jit, for example with Collection.merge, "
+                "or use a kmetrics.buffer_field"
             )
         _check_joinable(a.parts, b.parts, self._axis)
         return Pieces(a.parts + b.parts)
@@ -151,8 +152,11 @@ class Concat:
             return jnp.concatenate(stored.parts, self._axis)
         return np.concatenate(jax.device_get(stored.parts), self._axis)
 
-    def empty_like(self, stored: Pieces) -> Unset:
-        return Unset()
+    def empty_like(self, stored: Pieces) -> Pieces:
+        first = stored.parts[0]
+        shape = list(np.shape(first))
+        shape[self._axis] = 0
+        return Pieces((np.zeros(shape, first.dtype),))
 
 
 def _check_shapes(a: Any, b: Any) -> None:

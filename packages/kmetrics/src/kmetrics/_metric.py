@@ -17,8 +17,9 @@ from kmetrics._errors import MaskNotAcceptedError, StateDefinitionError
 from kmetrics._freeze import freeze
 from kmetrics._masks import combine_masks
 from kmetrics._options import Option, check_options
+from kmetrics._register import is_registered
 from kmetrics._results import plain_result
-from kmetrics._state import State
+from kmetrics._state import State, unregistered
 
 OnEmpty: TypeAlias = Literal["nan", "zero", "raise"]
 StateClass: TypeAlias = type[State]
@@ -66,6 +67,8 @@ class Metric:
                 "a metric makes states; the merged state computes the value. Move "
                 "compute to the class of the state"
             )
+        if cls.__dict__.get("State") is not None:
+            check_state_class(cls.__name__, cls.__dict__["State"])
         if "get_state" in cls.__dict__:
             setattr(cls, "get_state", _owned(cls.__dict__["get_state"]))  # noqa: B010
 
@@ -269,6 +272,18 @@ def leads_into(tree: Any, roots: Collection[str] | None) -> bool:
         return True
     paths = (kontext.Path.from_str(text) for text in path_texts(tree))
     return any(len(path) and path[0] in roots for path in paths)
+
+
+def check_state_class(owner: str, kind: Any) -> None:
+    """Raises StateDefinitionError unless `kind` is a class of states."""
+    if not (isinstance(kind, type) and hasattr(kind, "merge")):
+        raise StateDefinitionError(
+            f"State of {owner} is not a class of states\n  got {kind!r}\n"
+            "set it to a class such as kmetrics.AverageState, or to one of your own "
+            "that derives from kmetrics.AutoState"
+        )
+    if issubclass(kind, State) and not is_registered(kind):
+        raise unregistered(kind)
 
 
 def own_state(metric: Metric, state: Any) -> Any:

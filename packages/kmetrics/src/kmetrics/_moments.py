@@ -99,8 +99,14 @@ class MomentsState(State):
             spread = np.where(too_few, self.empty_value(), spread)
         return spread.item() if spread.ndim == 0 else spread
 
-    def moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Count, mean and Σ weight · (value - mean)², on the host in float64."""
+    def moments(self) -> tuple[Any, Any, Any]:
+        """Count, mean and Σ weight · (value - mean)², on the host in float64.
+
+        Under jit they are traced, in float32.
+        """
+        if is_traced(self):
+            deviations = self.deviations.hi * self.unit * self.unit
+            return self.count.hi, self.mean.hi, deviations
         count, mean, deviations, unit = jax.device_get(_parts(self))
         square = np.asarray(unit, np.float64) ** 2
         return count.numpy(), mean.numpy(), deviations.numpy() * square

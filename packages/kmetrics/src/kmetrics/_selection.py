@@ -71,8 +71,7 @@ class Selection:
     has_scores: ClassVar[bool] = False
 
     def __init__(self, k: int):
-        if k < 1:
-            raise ValueError(f"the number of examples must be 1 or more\n  got {k}")
+        check_whole("the number of examples", k, lowest=1)
         self.k = k
 
     def store(self, leaf: Any) -> Kept:
@@ -149,6 +148,19 @@ class Reservoir(Selection):
         if not (kind == jnp.bool_ or jnp.issubdtype(kind, jnp.integer)):
             raise TypeError(f"the ids of examples must be integers\n  got {kind}")
         return draws(self.seed, batch.ids), None
+
+
+def check_whole(what: str, value: Any, *, lowest: int) -> None:
+    """Raises an error if a size is not a whole number of `lowest` or more.
+
+    Raises:
+      TypeError: it is of another kind.
+      ValueError: it is lower.
+    """
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{what} must be a whole number\n  got {value!r}")
+    if value < lowest:
+        raise ValueError(f"{what} must be {lowest} or more\n  got {value}")
 
 
 @functools.partial(jax.jit, static_argnames="seed", inline=True)

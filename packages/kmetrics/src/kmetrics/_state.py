@@ -19,6 +19,14 @@ from kmetrics._numerics import Pair
 from kmetrics._register import STATIC, is_registered, state
 
 
+def unregistered(kind: type) -> StateDefinitionError:
+    """The error of a state class without the decorator."""
+    return StateDefinitionError(
+        f"the state {kind.__name__} is unknown to jax\n"
+        "write @kmetrics.state above the class"
+    )
+
+
 @runtime_checkable
 class MetricLike(Protocol):
     """What a state asks of the metric it belongs to."""
@@ -76,10 +84,7 @@ class State:
         # Runs whenever jax rebuilds a state, so the common case is one comparison.
         cls = type(self)
         if self._registered_as_state is not cls and not is_registered(cls):
-            raise StateDefinitionError(
-                f"the state {cls.__name__} is unknown to jax\n"
-                f"write @kmetrics.state above the class"
-            )
+            raise unregistered(cls)
 
     @property
     def merges_on_device(self) -> bool:

@@ -18,7 +18,7 @@ from kmetrics._auto import AutoState
 from kmetrics._errors import HostOnlyError
 from kmetrics._fields import max_field, min_field
 from kmetrics._loss_state import LossState
-from kmetrics._metric import Inner, Metric
+from kmetrics._metric import Inner, Metric, like_nothing
 from kmetrics._numerics import Pair, is_traced, scale_pair
 from kmetrics._options import Count, Share
 from kmetrics._register import state
@@ -250,24 +250,41 @@ class LastState(State):
 
     Attributes:
       latest: a state; an `EmptyState` before any batch.
+      is_there: bool scalar, False before any batch.
     """
 
     latest: Any
+    is_there: Any = np.True_
 
     @classmethod
     def empty(cls) -> Self:
         """The state of no batch."""
-        return cls(latest=EmptyState())
+        return cls(latest=EmptyState(), is_there=np.False_)
+
+    def empty_like(self) -> Self:
+        """The state of no batch, with the shapes of this one."""
+        return self.replace(latest=like_nothing(self.latest), is_there=np.False_)
 
     @property
     def merges_on_device(self) -> bool:
-        """True: one of the two states is taken as it is."""
-        return True
+        """Whether the state of a batch does."""
+        return bool(getattr(self.latest, "merges_on_device", False))
 
     def merge(self, other: Self) -> Self:
         """The later of both, which is `other` if it holds a batch."""
         parent = self.merged_parent(other)
-        later = self if isinstance(other.latest, EmptyState) else other
+        if isinstance(self.latest, EmptyState) or isinstance(other.latest, EmptyState):
+            later = self if isinstance(other.latest, EmptyState) else other
+        elif is_traced(other.is_there) and other.merges_on_device:
+            later = jax.tree.map(
+                lambda old, new: jnp.where(other.is_there, new, old),
+                self.replace(_parent=other._parent),
+                other,
+            )
+        else:
+            # Of what is collected on the host the sizes differ, and none is a start.
+            there = is_traced(other.is_there) or other.is_there
+            later = other if there else self
         return later.replace(_parent=parent)
 
     def reduce(self, axis_name: Any) -> Self:
@@ -276,7 +293,7 @@ class LastState(State):
 
     def compute(self) -> Any:
         """The value on the latest batch; without any what `on_empty` says."""
-        if isinstance(self.latest, EmptyState):
+        if not is_traced(self.is_there) and not self.is_there:
             return self.empty_value()
         return self.latest.compute()
 

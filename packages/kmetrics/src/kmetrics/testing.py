@@ -37,8 +37,9 @@ def check_laws(
     """Checks that the states of `metric` merge as they must.
 
     Each law is checked on the computed value: its parts have the names that
-    `metric_names` tells, an empty state changes nothing, brackets do not matter, a
-    finalized state computes the same, also if finalized again, and still merges, one
+    `metric_names` tells, an empty state changes nothing, nor does the start of a scan
+    that `empty_like` gives, which has the shapes of the state; brackets do not matter,
+    a finalized state computes the same, also if finalized again, and still merges, one
     that merges on the device does not grow, jit changes nothing, a state survives
     flattening; and if asked for, order does not matter, the merged states equal the
     state of all data at once, a batch without examples changes nothing, and rows that
@@ -115,6 +116,7 @@ class _Laws:
         if getattr(whole, "merges_on_device", False):
             law = "a state that merges on the device does not grow"
             self.check(law, _sizes(_merge(whole, whole)), _sizes(whole))
+        self._check_start(whole, value)
         leaves, structure = jax.tree.flatten(whole)
         again = structure.unflatten(leaves)
         self.check("a state survives flattening", _value(again), value)
@@ -138,6 +140,16 @@ class _Laws:
         self.check("s | empty equals s", _value(_merge(whole, empty)), value)
         twice = _value(_merge(empty, self.metric.empty()))
         self.check("empty | empty is empty", twice, _value(empty))
+
+    def _check_start(self, whole: Any, value: Any) -> None:
+        if not hasattr(whole, "empty_like"):
+            return
+        start = self.metric.empty_like(whole)
+        if getattr(whole, "merges_on_device", False):
+            law = "empty_like(s) has the shapes of s"
+            self.check(law, _sizes(start), _sizes(whole))
+        law = "empty_like(s) | s equals s"
+        self.check(law, _value(_merge(start, whole)), value)
 
     def check_splits(
         self, joined: Inputs, first: Any, value: Any, start: Inputs

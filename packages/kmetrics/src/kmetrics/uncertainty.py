@@ -157,6 +157,10 @@ class IntervalState(State):
         """The state of no values."""
         return cls(average=AverageState.empty())
 
+    def empty_like(self) -> IntervalState:
+        """The state of no values."""
+        return self.replace(average=self.average.empty_like())
+
     def merge(self, other: IntervalState) -> IntervalState:
         """The state of the values of both."""
         parent = self.merged_parent(other)
@@ -193,6 +197,10 @@ class MeanIntervalState(State):
     def empty(cls) -> MeanIntervalState:
         """The state of no values."""
         return cls(moments=MomentsState.empty())
+
+    def empty_like(self) -> MeanIntervalState:
+        """The state of no values."""
+        return self.replace(moments=self.moments.empty_like())
 
     def merge(self, other: MeanIntervalState) -> MeanIntervalState:
         """The state of the values of both."""

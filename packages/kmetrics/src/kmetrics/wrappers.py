@@ -17,7 +17,22 @@ from kmetrics._options import Text
 from kmetrics._register import state
 from kmetrics._state import EmptyState, State
 
-__all__ = ["MissingKeyWarning", "SkipIfMissing"]
+__all__ = ["MissingKeyWarning", "NoopMetric", "SkipIfMissing"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NoopMetric(Metric):
+    """No metric, where one is wanted: it reads nothing, and has no results."""
+
+    State = EmptyState
+
+    def metric_names(self) -> tuple[str, ...]:
+        """No names."""
+        return ()
+
+    def get_state(self, *, mask: Any | None = None, **inputs: Any) -> Any:
+        """A state without data."""
+        return EmptyState()
 
 
 class MissingKeyWarning(UserWarning):
