@@ -73,9 +73,11 @@ class CovarianceState(State):
 
     def empty_like(self) -> Self:
         """The state of no vectors of as many entries as those of this one."""
-        zeros = jax.tree.map(np.zeros_like, (self.count, self.mean, self.scatter))
+        count, mean, scatter = jax.tree.map(
+            np.zeros_like, (self.count, self.mean, self.scatter)
+        )
         unit = np.full(np.shape(self.unit), NO_UNIT)
-        return type(self)(*zeros, unit, _parent=self._parent)
+        return type(self)(count, mean, scatter, unit, _parent=self._parent)
 
     def merge(self, other: Self) -> Self:
         """The state of the vectors of both."""
