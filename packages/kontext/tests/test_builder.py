@@ -4,7 +4,7 @@ import copy
 import dataclasses
 import pickle
 from collections.abc import Mapping
-from typing import Annotated, Any, NamedTuple, Optional, TypedDict
+from typing import Annotated, Any, Final, NamedTuple, Optional, TypedDict
 
 import pytest
 
@@ -47,6 +47,7 @@ class Batch:
     pair: Pair
     extra: Extra
     either: Inner | Pair
+    final: Final[Inner] = None
 
     @property
     def size(self):
@@ -102,6 +103,8 @@ def test_name_that_the_class_lacks_is_refused(batch):
         lambda b: b.pair.right,
         lambda b: b.extra,
         lambda b: b["inner"],
+        lambda b: b.items[1:][0],
+        lambda b: b.final,
     ],
 )
 def test_types_are_followed_through_containers(batch, step):
@@ -115,6 +118,22 @@ def test_types_are_followed_through_containers(batch, step):
 )
 def test_below_a_type_that_tells_nothing_every_name_is_fine(batch, step):
     assert str(step(batch).nothing).endswith(".nothing")
+
+
+def test_message_names_the_class_behind_an_annotation(batch):
+    for step in (batch.maybe, batch.noted, batch.older):
+        with pytest.raises(AttributeError, match=r"\(Inner\)\n  fields: 'pos'"):
+            _ = step.nothing
+
+
+def test_items_of_a_list_have_no_names(batch):
+    for step in (batch.items, batch.many, batch.items[1:]):
+        with pytest.raises(AttributeError) as caught:
+            _ = step.pos
+        assert str(caught.value) == (
+            f"no 'pos' at '{step}' ({'tuple' if step == batch.many else 'list'})\n"
+            f"  its items are read by index: {step}[0]"
+        )
 
 
 def test_class_whose_annotations_cannot_be_evaluated_still_has_its_names():
@@ -195,3 +214,15 @@ def test_annotated_builder_has_the_fields_of_its_class():
         _ = Ctx().bach
     with pytest.raises(PathTypeError, match="subclass"):
         AnnotatedPathBuilder()
+
+
+def test_field_of_an_annotated_builder_has_no_value_of_its_own():
+    with pytest.raises(PathTypeError, match="'step' of Ctx has a value"):
+
+        class Ctx(AnnotatedPathBuilder):
+            batch: Batch
+            step: int = 3
+
+
+def test_builder_is_appended_to_a_path(batch):
+    assert str(kontext.Path("ctx") / batch.inner) == "ctx.batch.inner"

@@ -251,6 +251,12 @@ CASES = {
     "key of a wrong type": lambda: keyed(preds=3, labels="batch.label"),
     "builder without such a field": lambda: Ctx().imag,
     "builder below": lambda: Ctx().image.sise,
+    "builder of a list": lambda: kontext.path_builder_from("a", list[Frozen]).size,
+    "builder with a value": lambda: type(
+        "Ctx",
+        (kontext.AnnotatedPathBuilder,),
+        {"__annotations__": {"x": int}, "x": 3, "__module__": __name__},
+    ),
     "builder changed": lambda: setattr(Ctx(), "image", 1),
     "builder base": kontext.AnnotatedPathBuilder,
     "property for another class": lambda: flax.interms_property().fget(3),

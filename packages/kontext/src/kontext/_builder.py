@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeVar, cast
 
 from kontext._errors import PathTypeError
-from kontext._hints import UNKNOWN, child_hint, child_names
+from kontext._hints import (
+    UNKNOWN,
+    annotation_names,
+    child_hint,
+    child_names,
+    is_sequence,
+    type_name,
+)
 from kontext._parts import normalize_part
 from kontext._path import Path, PathLike, as_path
 from kontext._suggest import nearest
@@ -99,16 +106,21 @@ def _step(builder: DynamicPathBuilder, part: Any) -> DynamicPathBuilder:
     try:
         below = child_hint(hint, part)
     except LookupError:
-        names = child_names(hint) or ()
-        near = nearest(str(part), names)
-        lines = [
-            f"no {part!r} at {str(path)!r} ({getattr(hint, '__name__', hint)})",
-            f"  fields: {', '.join(map(repr, names[:20]))}",
-        ]
-        if near:
-            lines.append(f"  did you mean: {path / near[0]} ?")
-        raise AttributeError("\n".join(lines)) from None
+        raise AttributeError(_no_name(path, hint, part)) from None
     return _make(path / (part,), below)
+
+
+def _no_name(path: Path, hint: Any, part: Any) -> str:
+    """The message for a name that a type does not have."""
+    first = f"no {part!r} at {str(path)!r} ({type_name(hint)})"
+    if is_sequence(hint):
+        return f"{first}\n  its items are read by index: {path / 0}"
+    names = child_names(hint) or ()
+    lines = [first, f"  fields: {', '.join(map(repr, names[:20]))}"]
+    near = nearest(str(part), names)
+    if near:
+        lines.append(f"  did you mean: {path / near[0]} ?")
+    return "\n".join(lines)
 
 
 def path_builder_from(prefix: PathLike, cls: type[_T]) -> _T:
@@ -137,6 +149,15 @@ class AnnotatedPathBuilder(DynamicPathBuilder):
     """
 
     __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name in annotation_names(cls):
+            if name in vars(cls):
+                raise PathTypeError(
+                    f"the field {name!r} of {cls.__name__} has a value\n"
+                    "  a path builder names places: annotate the field, and no more"
+                )
 
     def __init__(self) -> None:
         if type(self) is AnnotatedPathBuilder:

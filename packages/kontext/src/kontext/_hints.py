@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Final, Union, get_args, get_origin
 
 from kontext._parts import Part
 
@@ -26,10 +26,13 @@ def child_hint(hint: Any, part: Part) -> Any:
     """The type at one part below a value of that type.
 
     Raises:
-      LookupError: If the type has names, and this is none of them.
+      LookupError: If the type has names, and this is none of them; or if it is a
+        sequence, which has none.
     """
     hint = _without_none(hint)
     if isinstance(part, str):
+        if is_sequence(hint):
+            raise LookupError(part)
         names = child_names(hint)
         if names is not None:
             cls = _class_of(hint)
@@ -51,8 +54,8 @@ def _item_hint(hint: Any, part: Part) -> Any:
     if issubclass(origin, tuple) and args[-1] is not Ellipsis:
         fits = type(part) is int and -len(args) <= part < len(args)
         return args[part] if fits else UNKNOWN
-    if issubclass(origin, Sequence) and type(part) is int:
-        return args[0]
+    if issubclass(origin, Sequence) and type(part) in (int, slice):
+        return args[0] if type(part) is int else hint
     return UNKNOWN
 
 
@@ -64,19 +67,31 @@ def field_hints(cls: type) -> dict[str, Any]:
         # One name that only type checkers see must not hide the other fields.
         names: dict[str, Any] = {}
         for base in reversed(cls.__mro__):
-            names.update(dict.fromkeys(_annotation_names(base), UNKNOWN))
+            names.update(dict.fromkeys(annotation_names(base), UNKNOWN))
         return names
 
 
-def _annotation_names(cls: type) -> list[str]:
+def annotation_names(cls: type) -> list[str]:
+    """The names that the body of a class annotates."""
     import inspect
 
     return list(inspect.get_annotations(cls))
 
 
+def is_sequence(hint: Any) -> bool:
+    """Whether the type is a list or tuple, whose items are read by index."""
+    cls = _class_of(hint)
+    return cls is not None and issubclass(cls, list | tuple) and not child_names(hint)
+
+
+def type_name(hint: Any) -> str:
+    """The name of a type, as messages give it."""
+    return getattr(_class_of(hint) or hint, "__name__", str(hint))
+
+
 def _without_none(hint: Any) -> Any:
     """Looks through `Annotated`, and through `T | None` if nothing else is left."""
-    while get_origin(hint) is Annotated:
+    while get_origin(hint) in (Annotated, ClassVar, Final):
         hint = get_args(hint)[0]
     if get_origin(hint) in (Union, types.UnionType):
         rest = [arg for arg in get_args(hint) if arg is not type(None)]

@@ -183,8 +183,8 @@ class Path:
 
     def __truediv__(self, other: Any) -> Path:
         """This path, followed by one part, a tuple of parts or a path."""
-        if isinstance(other, Path):
-            return self + other
+        if hasattr(other, "__kontext_path__") or isinstance(other, Path):
+            return self + as_path(other)
         more = other if isinstance(other, tuple) else (other,)
         return type(self)(*self.parts, *more)
 
