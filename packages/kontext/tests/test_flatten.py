@@ -97,6 +97,9 @@ def test_key_that_is_no_part_is_refused_with_its_place():
     with pytest.raises(PathTypeError, match="bytes") as caught:
         flatten({"a": {b"k": 1}})
     assert any("'a'" in note for note in caught.value.__notes__)
+    with pytest.raises(PathTypeError) as caught:
+        flatten({b"k": 1})
+    assert caught.value.__notes__[0].startswith("a key at the top;")
 
 
 # Back.
@@ -116,6 +119,8 @@ def test_parts_from_zero_make_a_list():
         ({"a": 1, "a.b": 2}, "'a' is a leaf, but 'a.b'"),
         ({"a.b": 1, "a": 2}, "'a' is a leaf, but 'a.b'"),
         ({"a.b": 1, "a['b']": 2}, "'a.b' is a leaf"),
+        ({"a[1:2]": 1}, r"'a\[1:2\]' has a slice"),
+        ({"a[0,:2].b": 1}, "has a slice"),
     ],
 )
 def test_paths_that_make_no_tree_are_refused(flat, reason):

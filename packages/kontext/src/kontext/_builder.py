@@ -114,7 +114,7 @@ def _no_name(path: Path, hint: Any, part: Any) -> str:
     """The message for a name that a type does not have."""
     first = f"no {part!r} at {str(path)!r} ({type_name(hint)})"
     if is_sequence(hint):
-        return f"{first}\n  its items are read by index: {path / 0}"
+        return f"{first}\n  its items are read by index: {path / (0,)}"
     names = child_names(hint) or ()
     lines = [first, f"  fields: {', '.join(map(repr, names[:20]))}"]
     near = nearest(str(part), names)

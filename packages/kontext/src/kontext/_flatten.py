@@ -8,7 +8,7 @@ from typing import Any
 from kontext._errors import PathError, PathTypeError, nesting_error
 from kontext._format import format_child, format_item, format_parts
 from kontext._nodes import PLAIN_LEAVES, children
-from kontext._parts import MISSING, Part, Parts, normalize_part
+from kontext._parts import MISSING, Part, Parts, has_slice, normalize_part
 from kontext._path import PathLike, as_path
 from kontext._rebuild import with_children
 
@@ -111,7 +111,8 @@ def _legal(key: Any, text: str) -> Part:
     try:
         return normalize_part(key)
     except PathTypeError as error:
-        error.add_note(f"a key below {text!r}; is_leaf= keeps such a mapping whole")
+        where = f"below {text!r}" if text else "at the top"
+        error.add_note(f"a key {where}; is_leaf= keeps such a mapping whole")
         raise
 
 
@@ -213,6 +214,11 @@ class _Branch:
     def insert(self, parts: Parts, leaf: Any, origin: str) -> None:
         branch = self
         for part in parts:
+            if has_slice(part):
+                raise PathError(
+                    f"{origin!r} has a slice, which names several places\n"
+                    "  unflatten takes the path of each leaf"
+                )
             branch.refuse_leaf(origin)
             branch.origin = origin
             branch = branch.below.setdefault(part, _Branch())

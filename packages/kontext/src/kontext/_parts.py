@@ -134,6 +134,13 @@ def _is_axis(item: Any) -> bool:
     return item is None or item is Ellipsis or type(item) in (int, slice)
 
 
+def has_slice(part: Part) -> bool:
+    """Whether the part holds a slice: no key, though Python 3.12 takes it for one."""
+    if type(part) is tuple:
+        return any(map(has_slice, part))
+    return type(part) is slice
+
+
 def has_wildcard(parts: Parts) -> bool:
     """Whether any part stands for many."""
     return any(type(part) is Wildcard for part in parts)

@@ -25,7 +25,15 @@ from kontext._nodes import (
     kind_of,
     read_part,
 )
-from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts, Wildcard, has_wildcard
+from kontext._parts import (
+    DOUBLE_STAR,
+    MISSING,
+    Part,
+    Parts,
+    Wildcard,
+    has_slice,
+    has_wildcard,
+)
 from kontext._read import lookup_error, read
 from kontext._rebuild import computed_error
 
@@ -86,12 +94,7 @@ def is_open(node: Any, part: Part) -> bool:
     """Whether a node takes a new part."""
     if isinstance(node, SimpleNamespace):
         return type(part) is str
-    return kind_of(type(node)) is Kind.MAPPING and not _has_slice(part)
-
-
-def _has_slice(part: Part) -> bool:
-    # No key of a mapping, though Python 3.12 would take it for one.
-    return any(type(p) is slice for p in (part if type(part) is tuple else (part,)))
+    return kind_of(type(node)) is Kind.MAPPING and not has_slice(part)
 
 
 def nested(names: Parts, value: Any) -> Any:
