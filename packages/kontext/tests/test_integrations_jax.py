@@ -98,6 +98,12 @@ def test_map_gives_path_and_leaf_and_leaves_others_alone():
     assert jax.tree_util.tree_leaves(every) == [2, 2, 3, 3, 3]
 
 
+def test_error_of_the_function_tells_the_leaf():
+    with pytest.raises(ZeroDivisionError) as caught:
+        map_with_path(lambda path, leaf: 1 / (leaf - 4.0), params())
+    assert caught.value.__notes__ == ["raised by the function for 'heads[0].bias'"]
+
+
 def test_mask_serves_optax():
     optax = pytest.importorskip("optax", reason="the mask is made for it")
     tree = {"kernel": jax.numpy.ones(2), "bias": jax.numpy.ones(2)}

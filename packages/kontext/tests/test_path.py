@@ -43,6 +43,9 @@ def test_repr_shows_the_text():
     assert repr(parse("a.b[0]")) == "Path('a.b[0]')"
     assert repr(parse("a.*", glob=True)) == "GlobPath('a.*')"
     assert str(Path()) == ""
+    written = []
+    parse("a.b[0]")._repr_pretty_(SimpleNamespace(text=written.append), False)
+    assert written == ["Path('a.b[0]')"]
 
 
 def test_path_is_a_sequence_of_parts():

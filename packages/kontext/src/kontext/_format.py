@@ -11,6 +11,8 @@ def format_parts(parts: Parts) -> str:
     for part in parts:
         if type(part) is str and part.isidentifier():
             text = f"{text}.{part}" if text else part
+        elif type(part) is int:
+            text = f"{text}[{part}]"
         else:
             text = format_child(text, part)
     return text

@@ -36,13 +36,17 @@ def map_with_path(
       PathLookupError: If the pattern selects no leaf.
     """
     selected = _selected(tree, pattern)
-    return _rebuilt(
-        tree,
-        (
-            fn(Path(*parts), leaf) if parts in selected else leaf
-            for parts, leaf in _leaves(tree)
-        ),
-    )
+
+    def mapped(parts: Parts, leaf: Any) -> Any:
+        if parts not in selected:
+            return leaf
+        try:
+            return fn(Path(*parts), leaf)
+        except Exception as error:
+            error.add_note(f"raised by the function for {format_parts(parts)!r}")
+            raise
+
+    return _rebuilt(tree, (mapped(parts, leaf) for parts, leaf in _leaves(tree)))
 
 
 def mask(tree: Any, pattern: PathLike, *, invert: bool = False) -> Any:
@@ -93,7 +97,7 @@ def labels(tree: Any, rules: Mapping[str, Any], *, default: Any = MISSING) -> An
         more = f", … (+{len(unlabelled) - 5} more)" if len(unlabelled) > 5 else ""
         raise PathError(
             f"no rule selects: {shown}{more}\n"
-            f"  rules: {', '.join(map(repr, rules))}\n"
+            f"  rules: {', '.join(map(repr, rules)) or 'none'}\n"
             "  default= is the label of all other leaves"
         )
     return _rebuilt(tree, (found.get(p, default) for p, _ in _leaves(tree)))
