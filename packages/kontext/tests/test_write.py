@@ -92,3 +92,11 @@ def test_create_is_advised_only_where_it_helps():
         with pytest.raises(PathLookupError) as caught:
             kontext.set(tree, path, 1)
         assert ("create=True" in str(getattr(caught.value, "__notes__", ""))) is helps
+
+
+def test_trailing_star_sets_every_child():
+    tree = {"a": {"x": 1, "y": [2]}, "b": [3, 4]}
+    assert kontext.update(tree, "*.*", 0) == {"a": {"x": 0, "y": 0}, "b": [0, 0]}
+    assert kontext.set(tree, "a.*", 0) == ["a.x", "a.y"]
+    assert kontext.set(tree, "b[*]", 0) == ["b[0]", "b[1]"]
+    assert tree == {"a": {"x": 0, "y": 0}, "b": [0, 0]}
