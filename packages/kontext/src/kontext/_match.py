@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from kontext._errors import Explanation, PathLookupError, nesting_error
@@ -46,6 +47,10 @@ class Match(NamedTuple):
     def part(self) -> Part:
         """What the parent calls the place."""
         return self.parts[-1 - len(self.missing)]
+
+
+# The constructor of a NamedTuple is a function of Python; this one is not.
+_new_match = partial(tuple.__new__, Match)
 
 
 def matches(
@@ -155,7 +160,7 @@ class _Search(NamedTuple):
         """The same for one name at a plain dict: the hot loop of `**.bias`."""
         name = rest[0]
         if name in node:
-            self.found.append(Match((*parts, name), node, node[name]))
+            self.found.append(_new_match(((*parts, name), node, node[name], ())))
         for key, value in node.items():
             cls = type(value)
             if cls in PLAIN_LEAVES:

@@ -43,7 +43,10 @@ def existing_targets(root: Any, pattern: Parts) -> list[Match]:
     if not has_wildcard(pattern):
         target = _place(Match((), None, root), pattern, create=False)
         return [] if target is None or target.value is MISSING else [target]
-    return outermost([match for match in matches(root, pattern) if match.parts])
+    found = matches(root, pattern)
+    if found and not found[0].parts:  # the root has no parent, and comes first
+        found = found[1:]
+    return outermost(found)
 
 
 def settable_targets(root: Any, pattern: Parts, *, create: bool) -> list[Match]:
