@@ -220,7 +220,7 @@ def test_canonical_text_parses_back(parts, text):
 @pytest.mark.spec("kontext-26")
 @pytest.mark.case("032")
 @settings(max_examples=1000, deadline=None)
-@given(st.lists(testing.parts(), max_size=5))
+@given(st.lists(testing.parts(), max_size=3))
 def test_any_path_parses_back_from_its_text(parts):
     path = Path(*parts)
     again = parse(str(path))

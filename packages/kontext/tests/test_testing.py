@@ -53,7 +53,7 @@ def test_double_star_names_the_root_and_all_below(tree):
     [
         (testing.keys(), lambda key: isinstance(key, str) and not key.isidentifier()),
         (testing.keys(), lambda key: isinstance(key, complex)),
-        (testing.parts(), lambda part: isinstance(part, slice) and part.step == 2),
+        (testing.parts(), lambda part: isinstance(part, slice) and part.step),
         (testing.parts(), lambda part: isinstance(part, tuple) and ... in part),
         (testing.paths(), lambda path: len(path) == 5),
         (testing.glob_paths(), lambda path: path.is_glob and DOUBLE_STAR in path),
@@ -66,6 +66,6 @@ def test_double_star_names_the_root_and_all_below(tree):
 )
 def test_strategies_reach_every_kind(strategy, is_wanted):
     without_shrinking = settings(
-        phases=[Phase.generate], max_examples=20_000, derandomize=True, database=None
+        phases=[Phase.generate], max_examples=2000, derandomize=True, database=None
     )
     assert is_wanted(find(strategy, is_wanted, settings=without_shrinking))

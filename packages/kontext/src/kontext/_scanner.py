@@ -12,7 +12,7 @@ from kontext._parts import Part
 WORD = re.compile(r"[A-Za-z0-9_\x80-\U0010ffff]+")
 _INT_TEXT = r"[+-]?(?:0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|[0-9][0-9_]*)"
 INT = re.compile(_INT_TEXT)
-_DECIMAL = r"(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?"
+_DECIMAL = r"(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?"
 _NUMBER = re.compile(
     rf"[+-]?{_DECIMAL}(?:[jJ]|[+-]{_DECIMAL}[jJ])"
     rf"|{_INT_TEXT}(?![0-9.eEjJ])"

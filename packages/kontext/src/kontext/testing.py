@@ -44,7 +44,9 @@ def keys() -> st.SearchStrategy[Any]:
 def parts() -> st.SearchStrategy[Any]:
     """Parts of every kind but wildcards: keys, slices, `...`, and tuples of these."""
     single = keys() | st.builds(slice, _BOUND, _BOUND, _STEP) | st.just(...)
-    return st.recursive(single, lambda below: st.lists(below, max_size=3).map(tuple))
+    return st.recursive(
+        single, lambda below: st.lists(below, max_size=3).map(tuple), max_leaves=5
+    )
 
 
 def paths(*, max_size: int = 5) -> st.SearchStrategy[Path]:
