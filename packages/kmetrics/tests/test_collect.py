@@ -311,3 +311,5 @@ def test_results_become_numbers_under_names_that_nest():
         kmetrics.to_scalars(values)
     with pytest.raises(TypeError, match="'unit' is not a number\\n  got str"):
         kmetrics.to_scalars({"unit": "m"})
+    with pytest.raises(TypeError, match="mapping from names to results\n  got float"):
+        kmetrics.to_scalars(0.5)

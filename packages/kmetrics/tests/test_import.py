@@ -19,10 +19,11 @@ sys.setprofile(tally)
 import kmetrics
 kmetrics.Accuracy, kmetrics.Mean, kmetrics.Collection, kmetrics.losses
 sys.setprofile(None)
+families = [name for name in kmetrics._MODULES if f"kmetrics.{name}" in sys.modules]
 for name in kmetrics.__all__:
     getattr(kmetrics, name)
 tops = {name.partition(".")[0] for name in set(sys.modules) - before}
-print(json.dumps({"calls": calls, "tops": sorted(tops)}))
+print(json.dumps({"calls": calls, "tops": sorted(tops), "families": families}))
 """
 
 BARE = """
@@ -47,6 +48,7 @@ def test_kmetrics_costs_little_more_than_jax_and_loads_no_stranger():
     assert strangers <= {"kmetrics", "kontext", "ktyping"}
     # 59,000 calls take 0.1 s of CPU time, the budget; `import jax` makes 665,000.
     assert found["calls"] < 75_000
+    assert set(found["families"]) == {"classification", "losses", "statistics"}
 
 
 @pytest.mark.slow

@@ -134,7 +134,7 @@ def test_every_kind_of_number_is_a_weight(weight):
     assert hash(loss) == hash(L2.replace(weight=0.5))
 
 
-@pytest.mark.parametrize("weight", [True, np.bool_(True), "1.0", None, [1.0]])
+@pytest.mark.parametrize("weight", [True, np.True_, "1.0", None, [1.0], np.ones(1)])
 def test_what_is_no_number_is_no_weight(weight):
     with pytest.raises(TypeError, match="L2: the weight must be a number"):
         L2.replace(weight=weight)

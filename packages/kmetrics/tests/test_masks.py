@@ -62,6 +62,7 @@ CLUSTERS = {"preds": np.array([0, 1, 1]), "targets": np.array([0, 1, 0])}
         (kmetrics.Quantiles(), {"values": NUMBERS["preds"]}),
         (kmetrics.Ari(num_clusters=2, num_classes=2), CLUSTERS),
         (kmetrics.summaries.HistogramSummary(), {"tensor": NUMBERS["preds"]}),
+        (kmetrics.Wer(), {"preds": ["a", "b", "c"], "targets": ["a", "c", "b"]}),
         (kmetrics.PoseAuc(), {"preds": CAMERAS, "targets": CAMERAS}),
         (
             kmetrics.Grouped(metric=kmetrics.Mean(), groups=2),

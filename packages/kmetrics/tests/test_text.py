@@ -174,6 +174,8 @@ def test_what_cannot_be_compared_is_refused_and_leaves_the_state_alone():
             Wer()(preds=["a"], targets=no_list)
     with pytest.raises(TypeError, match=r"targets\[1\] is not a text\n  got None"):
         Wer()(preds=["a", "b"], targets=["a", None])
+    with pytest.raises(kmetrics.MaskShapeError, match=r"Wer: .*\n  got \[2, 2\]"):
+        Wer()(preds=["a", "b"], targets=["a", "b"], mask=np.ones((2, 2)))
     with pytest.raises(ValueError, match="2 preds, 2 targets, a mask of 1"):
         Wer()(preds=["a", "b"], targets=["a", "b"], mask=True)
     with pytest.raises(ValueError, match="example 0 has no reference"):

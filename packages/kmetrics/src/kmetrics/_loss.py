@@ -124,9 +124,9 @@ class Loss(Metric):
             )
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         name = type(self).__name__
         object.__setattr__(self, "weight", check_weight(self.weight, name))
+        super().__post_init__()
         dtype = check_compute_dtype(self.compute_dtype, name)
         object.__setattr__(self, "compute_dtype", dtype)
         if self.normalize_by not in _NORMALIZE_BY:

@@ -41,6 +41,8 @@ def check_weight(weight: Any, name: str) -> Any:
         kind = "a bool" if isinstance(weight, bool | np.bool_) else repr(weight)
     elif callable(weight):
         return weight
+    elif np.ndim(weight):
+        kind = f"{type(weight).__name__} {list(np.shape(weight))}"
     else:
         try:
             number = float(weight)

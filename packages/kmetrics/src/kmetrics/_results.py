@@ -46,8 +46,13 @@ def to_scalars(values: Mapping[str, Any]) -> dict[str, float]:
       values: name to result, such as `Collection.compute` gives; may be nested.
 
     Raises:
-      TypeError: a result is no number; names it.
+      TypeError: `values` is no mapping, or a result is no number; names it.
     """
+    if not isinstance(values, Mapping):
+        raise TypeError(
+            f"expected a mapping from names to results\n  got {_kind_of(values)}\n"
+            'give the result a name: to_scalars({"loss": value})'
+        )
     scalars: dict[str, float] = {}
     for name, value in values.items():
         for full, part in named_results(name, plain_result(value)):

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kmetrics._errors import HostOnlyError
+from kmetrics._errors import HostOnlyError, MaskShapeError
+from kmetrics._masks import check_weights
 from kmetrics._numerics import is_traced
 
 
@@ -40,9 +41,7 @@ def kept_texts(
                 f"{name}: {what} must be a list of texts, one per example\n"
                 f"  got {texts!r:.60}"
             )
-    keep = [True] * len(preds)
-    if mask is not None:
-        keep = [bool(np.any(row)) for row in np.atleast_1d(mask)]
+    keep = np.ones(len(preds), bool) if mask is None else _kept(name, mask)
     if not len(preds) == len(targets) == len(keep):
         raise ValueError(
             f"{name}: not as many preds as targets\n"
@@ -58,6 +57,18 @@ def kept_texts(
         texts = [_as_text(name, "preds", i, preds[i])]
         texts += [_as_text(name, "targets", i, text) for text in references]
         yield texts[0], tuple(texts[1:])
+
+
+def _kept(name: str, mask: Any) -> np.ndarray:
+    """Which examples a mask keeps, bool `[b]`."""
+    check_weights(mask)
+    mask = np.asarray(mask)
+    if any(size != 1 for size in mask.shape[1:]):
+        raise MaskShapeError(
+            f"{name}: the mask must have one number per example\n"
+            f"  got {list(mask.shape)}, expected [b] or [b, 1]"
+        )
+    return mask.reshape(-1) != 0
 
 
 def _is_many(texts: Any) -> bool:
