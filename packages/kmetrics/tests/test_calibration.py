@@ -1,3 +1,4 @@
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -89,18 +90,34 @@ def test_masked_examples_do_not_count_and_half_precision_is_widened():
         assert np.isnan(d1(metric, mask=np.zeros(6)))
 
 
-def test_labels_and_options_that_do_not_fit():
-    assert np.isnan(LogLoss()(logits=LOGITS, labels=LABELS + 1))
-    for strategy in ("width", "mass"):
-        error = CalibrationError(strategy=strategy)
-        assert np.isnan(error(logits=LOGITS, labels=LABELS + 1))
-        assert np.isnan(error(probs=PROBS, labels=2 * ANSWERS))
-    # NaN, and not inf as where a probability is 0.
-    assert np.isnan(Perplexity()(logits=LOGITS, labels=LABELS - 1))
-    assert np.isnan(Brier()(logits=LOGITS, labels=LABELS + 1))
-    for metric in (LogLoss(), Brier(), CalibrationError()):
-        assert metric(logits=LOGITS, labels=np.float32(LABELS)) == d1(metric)
-        assert np.isnan(metric(probs=PROBS, labels=ANSWERS / 2))
+def test_a_label_that_is_no_class_is_refused_and_nan_under_jit():
+    whole = np.float32(LABELS)
+    two = {"probs": PROBS, "labels": 2 * ANSWERS}
+    half = {"probs": PROBS, "labels": ANSWERS / 2}
+    mass = CalibrationError(strategy="mass")
+    for metric in (LogLoss(), Perplexity(), Brier(), CalibrationError(), mass):
+        name = type(metric).__name__
+        # NaN, and not inf as where a probability is 0.
+        traced = jax.jit(
+            lambda labels, of=metric: of.get_state(logits=LOGITS, labels=labels)
+        )
+        for number in (3, -1):
+            wrong = np.where(np.arange(6) == 1, number, LABELS)
+            with pytest.raises(
+                ValueError, match=f"{name}: a label is no class\n.*{number}"
+            ):
+                metric(logits=LOGITS, labels=wrong)
+            assert np.isnan(traced(wrong).compute())
+            assert metric.replace(ignore_index=number)(logits=LOGITS, labels=wrong) >= 0
+        with pytest.raises(ValueError, match=r"got 2, expected 0 to 1"):
+            metric(**two)
+        with pytest.raises(ValueError, match=r"got 0.5, expected 0 to 1"):
+            metric(**half, mask=ANSWERS)
+        assert metric(**half, mask=1 - ANSWERS) >= 0
+        assert metric(logits=LOGITS, labels=whole) == d1(metric)
+
+
+def test_options_that_do_not_fit():
     with pytest.raises(ValueError, match="got neither"):
         LogLoss()(labels=LABELS)
     with pytest.raises(ValueError, match=r"Brier: the labels do not fit"):

@@ -1,3 +1,4 @@
+import jax
 import numpy as np
 import pytest
 
@@ -70,6 +71,18 @@ def test_numbers_that_are_no_cluster_or_no_class_are_refused():
         Nmi(**SIZES)(preds=ONE, targets=ONE + 1)
     kept = Ari(**SIZES)(preds=ONE + 2, targets=ONE, mask=ONE < 2)
     assert kept == 1
+    for per_example in (False, True):
+        metric = Ari(**SIZES, per_example=per_example)
+        inputs = {"preds": (ONE + 2).reshape(2, 3), "targets": ONE.reshape(2, 3)}
+        traced = jax.jit(metric.get_state)
+        assert np.isnan(traced(**inputs).compute())
+        # Left out, the others would be worth 1.
+        keep = {"mask": inputs["targets"] < 2}
+        assert traced(**inputs, **keep).compute() == metric(**inputs, **keep)
+        with pytest.raises(
+            ValueError, match="Ari: a number is no cluster\n  got 4, exp"
+        ):
+            metric(**inputs, mask=inputs["targets"] > 0)
     with pytest.raises(ValueError, match="must be 1 or more"):
         Ari(num_clusters=0, num_classes=2)
     with pytest.raises(ValueError, match="average='mean' is not known"):

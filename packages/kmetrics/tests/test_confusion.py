@@ -1,3 +1,4 @@
+import jax
 import numpy as np
 import pytest
 
@@ -133,9 +134,6 @@ def test_without_data_or_with_bad_labels():
     assert (metric.empty() | nothing).counts.hi.shape == (3, 3)
     with pytest.raises(ValueError, match="FBeta: a label is no class\n  got 3"):
         metric(labels=LABELS + 1, logits=LOGITS)
-    bad = LOGITS.copy()
-    bad[0] = np.nan
-    assert confusion.ConfusionMatrix()(labels=LABELS, logits=bad).sum() == 5
     with pytest.raises(ValueError, match="give num_classes"):
         metric(labels=LABELS, pred_labels=LABELS)
     with pytest.raises(ValueError, match="num_classes=4"):
@@ -146,6 +144,32 @@ def test_without_data_or_with_bad_labels():
         metric(labels=LABELS[:4], logits=LOGITS)
     with pytest.raises(ValueError, match="average='mean' is not known"):
         confusion.Recall(average="mean")
+
+
+def test_what_is_no_class_is_refused_and_never_left_out_of_the_value():
+    metric = confusion.Recall(num_classes=3, zero_division=0)
+    preds = LOGITS.argmax(-1)
+    wrong, missed = LABELS.copy(), preds.copy()
+    wrong[0] = missed[0] = 255
+    under_jit = jax.jit(metric.get_state)
+    cases = (("a label", wrong, preds), ("a prediction", LABELS, missed))
+    for what, labels, guesses in cases:
+        inputs = {"labels": labels, "pred_labels": guesses}
+        with pytest.raises(ValueError, match=f"Recall: {what} is no class\n  got 255"):
+            metric(**inputs)
+        with pytest.raises(ValueError, match=f"Recall: {what} is no class\n  got 255"):
+            metric(**inputs, mask=np.arange(len(LABELS)) < 3)
+        assert np.isnan(under_jit(**inputs).compute())
+        rest = {"mask": np.arange(len(LABELS)) > 0}
+        expected = metric(labels=LABELS, pred_labels=preds, **rest)
+        assert metric(**inputs, **rest) == expected
+        assert under_jit(**inputs, **rest).compute() == expected
+    bad = LOGITS.copy()
+    bad[0] = np.nan
+    table = confusion.ConfusionMatrix()(labels=LABELS, logits=bad)
+    assert np.isnan(table).all() and table.shape == (3, 3)
+    values = confusion.Recall(average="none")(labels=LABELS, logits=bad)
+    assert np.isnan(values).all() and values.shape == (3,)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16])

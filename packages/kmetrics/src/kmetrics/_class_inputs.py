@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kmetrics._masks import align_left, check_weights, fill_masked
-from kmetrics._numerics import is_traced, to_float32, wide_integers
+from kmetrics._numerics import Pair, is_traced, to_float32, wide_integers
 
 
 class Columns(NamedTuple):
@@ -38,8 +38,9 @@ def class_labels(name: str, labels: Any, batch: tuple[int, ...]) -> jax.Array:
     if labels.shape not in (batch, (*batch, 1)):
         raise ValueError(
             f"{name}: the labels do not fit\n"
-            f"  labels {list(labels.shape)}\n"
-            f"expected {[*batch, 1]} or {list(batch)}"
+            f"  labels {list(labels.shape)}, predictions for {list(batch)}\n"
+            f"expected {[*batch, 1]} or {list(batch)}, the numbers of the classes; the "
+            "last axis of logits holds the classes"
         )
     return labels.reshape(batch)
 
@@ -82,6 +83,49 @@ def is_zero_or_one(
     return fits
 
 
+def check_classes(
+    name: str,
+    numbers: Any,
+    num_classes: int,
+    counted: Any = True,
+    *,
+    what: str = "a label is no class",
+    advice: str = "mask it out, or name it with ignore_index",
+) -> None:
+    """Refuses numbers that are no class, as far as they count and are known.
+
+    Args:
+      name: of the metric.
+      numbers: whole numbers of any shape.
+      num_classes: classes are 0 up to it.
+      counted: of that shape; what is 0 or False may be anything.
+      what: what is wrong.
+      advice: what to do.
+
+    Raises:
+      ValueError: one is no class (seen outside of jit, and of data of one process).
+    """
+    both = (numbers, counted)
+    if is_traced(both) or not all(
+        getattr(x, "is_fully_addressable", True) for x in both
+    ):
+        return
+    numbers = np.asarray(numbers, np.float64)
+    is_class = (numbers >= 0) & (numbers < num_classes) & (numbers % 1 == 0)
+    wrong = ~is_class & (np.asarray(counted) != 0)
+    if wrong.any():
+        raise ValueError(
+            f"{name}: {what}\n"
+            f"  got {numbers[wrong][0]:g}, expected 0 to {num_classes - 1}\n{advice}"
+        )
+
+
+def spoil(counts: Pair, is_wrong: jax.Array) -> Pair:
+    """The counts, or NaN in the place of each if something counts that may not."""
+    extra = jnp.where(jnp.any(is_wrong), jnp.nan, 0.0)
+    return Pair(counts.hi + extra, counts.lo)
+
+
 def columns(name: str, scores: Any, labels: Any, mask: Any | None) -> Columns:
     """The questions of a binary, multi-label or multi-class problem.
 
@@ -112,8 +156,8 @@ def columns(name: str, scores: Any, labels: Any, mask: Any | None) -> Columns:
         scores = fill_masked(scores, weights, 0.0)
     if is_multiclass:
         is_class = jnp.any(targets, axis=-1)
-        if mask is None:
-            _check_classes(name, labels.reshape(batch), is_class, scores.shape[-1])
+        numbers = labels.reshape(batch)
+        check_classes(name, numbers, scores.shape[-1], weights, advice="mask it out")
         scores = jnp.where(is_class[..., None], jax.nn.softmax(scores), jnp.nan)
     width = scores.shape[-1]
     return Columns(
@@ -122,14 +166,3 @@ def columns(name: str, scores: Any, labels: Any, mask: Any | None) -> Columns:
         weights.ravel(),
         is_multiclass,
     )
-
-
-def _check_classes(
-    name: str, labels: jax.Array, is_class: jax.Array, num_classes: int
-) -> None:
-    if not is_traced(is_class) and not bool(jnp.all(is_class)):
-        raise ValueError(
-            f"{name}: a label is no class\n"
-            f"  got {labels[~is_class][0]:g}, expected 0 to {num_classes - 1}\n"
-            "mask it out"
-        )

@@ -12,11 +12,11 @@ import numpy as np
 import kontext
 from kmetrics._auto import AutoState
 from kmetrics._bins import count_bins
-from kmetrics._class_inputs import class_labels, example_weights
+from kmetrics._class_inputs import check_classes, class_labels, example_weights, spoil
 from kmetrics._fields import sum_field
 from kmetrics._masks import combine_masks
 from kmetrics._metric import Metric, OnEmpty
-from kmetrics._numerics import Pair, is_traced, to_float32, wide_integers
+from kmetrics._numerics import Pair, to_float32, wide_integers
 from kmetrics._options import Count, Whole
 from kmetrics._register import state
 from ktyping import Array, Bool, Int, Real, typechecked
@@ -42,7 +42,14 @@ class ConfusionState(AutoState):
             return counts
         if counts.sum() == 0:
             return self.empty_value()
-        return self.parent.from_counts(counts)
+        return value_of(self.parent, counts)
+
+
+def value_of(metric: Any, counts: np.ndarray) -> Any:
+    """The value of a table that is not all 0; NaN if something was no class."""
+    if np.isnan(counts).any():
+        return metric.from_counts(np.ones_like(counts)) * np.nan
+    return metric.from_counts(counts)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -111,7 +118,7 @@ class OfTable(Metric):
 
         Raises:
           ValueError: shapes do not fit, the number of classes is not known, or a label
-            is no class (seen outside of jit, without a mask).
+            or prediction that counts is no class (seen outside of jit).
         """
         name = type(self).__name__
         preds, batch, n = self._predictions(logits, pred_labels, labels)
@@ -119,12 +126,20 @@ class OfTable(Metric):
         weights = example_weights(mask, batch)
         if self.ignore_index is not None:
             weights = combine_masks(weights, labels != self.ignore_index)
-        is_class = (labels >= 0) & (labels < n)
-        is_known = is_class & (preds >= 0) & (preds < n)
-        if mask is None and self.ignore_index is None:
-            self._check_labels(labels, is_class, n)
+        check_classes(name, labels, n, weights)
+        if pred_labels is not None:
+            check_classes(
+                name,
+                preds,
+                n,
+                weights,
+                what="a prediction is no class",
+                advice="mask it out, or give a larger num_classes",
+            )
+        is_known = (labels >= 0) & (labels < n) & (preds >= 0) & (preds < n)
         cell = jnp.where(is_known, labels * n + preds, -1)
         counts = count_bins(cell, n * n, weights)
+        counts = spoil(counts, ~is_known & (weights != 0))
         return ConfusionState(counts=Pair(*(half.reshape(n, n) for half in counts)))
 
     def from_counts(self, counts: np.ndarray) -> Any:
@@ -159,14 +174,6 @@ class OfTable(Metric):
         is_number = ~jnp.any(jnp.isnan(logits), axis=-1)
         preds = jnp.where(is_number, jnp.argmax(logits, axis=-1), -1)
         return preds, preds.shape, logits.shape[-1]
-
-    def _check_labels(self, labels: jax.Array, is_class: jax.Array, n: int) -> None:
-        if not is_traced(is_class) and not bool(jnp.all(is_class)):
-            raise ValueError(
-                f"{type(self).__name__}: a label is no class\n"
-                f"  got {int(labels[~is_class][0])}, expected 0 to {n - 1}\n"
-                "mask it out, or name it with ignore_index"
-            )
 
 
 def _defaults() -> dict[str, Any]:

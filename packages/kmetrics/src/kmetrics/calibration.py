@@ -15,7 +15,7 @@ import kontext
 from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
 from kmetrics._bins import sum_bins
-from kmetrics._class_inputs import class_labels, example_weights
+from kmetrics._class_inputs import check_classes, class_labels, example_weights
 from kmetrics._fields import concat_field, sum_field
 from kmetrics._masks import combine_masks, fill_masked
 from kmetrics._metric import Metric, OnEmpty
@@ -48,7 +48,8 @@ class _Probabilities(Metric):
 
         Raises:
           ValueError: not exactly one of logits and probs is given, shapes do not fit,
-            or a probability is none (seen outside of jit, without a mask).
+            a probability is none (seen outside of jit, without a mask), or a label is
+            no class (seen outside of jit).
         """
         name = type(self).__name__
         if (logits is None) == (probs is None):
@@ -58,7 +59,7 @@ class _Probabilities(Metric):
         scores = to_float32(logits if is_logits else probs)
         if not is_logits:
             scores = _probabilities(name, scores, mask)
-        labels = _class_numbers(jnp.asarray(labels))
+        given, labels = labels, _class_numbers(jnp.asarray(labels))
         if labels.shape == scores.shape:
             # Yes or no: the same as the two classes 0 and 1.
             rest = jnp.zeros_like(scores) if is_logits else 1 - scores
@@ -70,6 +71,8 @@ class _Probabilities(Metric):
         weights = example_weights(mask, labels.shape)
         if self.ignore_index is not None:
             weights = combine_masks(weights, labels != self.ignore_index)
+        numbers = given if is_traced(given) else np.reshape(given, labels.shape)
+        check_classes(name, numbers, scores.shape[-1], weights)
         return _state_of(
             self, scores, labels, weights, is_logits=is_logits, is_binary=is_binary
         )
@@ -84,8 +87,8 @@ class _Probabilities(Metric):
 class LogLoss(_Probabilities):
     """The mean of `-log p(label)`, in nats.
 
-    For this and all metrics of this module: a label that is no class gives NaN, and so
-    does a probability outside of [0, 1].
+    For this and all metrics of this module: a label that is no class is an error, and
+    under jit the value is NaN; so it is for a probability outside of [0, 1].
 
     Attributes:
       logits: path of real numbers `[*b, n]`, of a softmax; or shaped as `labels`, of a

@@ -15,6 +15,8 @@ import kontext
 from kmetrics._auto import AutoState
 from kmetrics._average import AverageState
 from kmetrics._bins import count_bins
+from kmetrics._class_inputs import check_classes, spoil
+from kmetrics._class_table import value_of
 from kmetrics._fields import sum_field
 from kmetrics._masks import align_left, check_weights, combine_masks
 from kmetrics._metric import Metric, OnEmpty
@@ -41,7 +43,7 @@ class ContingencyState(AutoState):
         counts = np.asarray(self.counts)
         if counts.sum() == 0:
             return self.empty_value()
-        return float(self.parent.from_counts(counts))
+        return float(value_of(self.parent, counts))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -70,16 +72,17 @@ class _Contingency(Metric):
         """The state of one batch.
 
         Raises:
-          ValueError: a number is no cluster or no class (seen outside of jit, without
-            a mask).
+          ValueError: a number that counts is no cluster or no class (seen outside of
+            jit).
         """
         check_weights(mask)
         preds, targets = wide_integers(preds), wide_integers(targets)
         if self.ignore_index is not None:
             mask = combine_masks(mask, targets != self.ignore_index)
-        if mask is None:
-            self._check("cluster", preds, self.num_clusters)
-            self._check("class", targets, self.num_classes)
+        weights = jnp.asarray(True if mask is None else mask)
+        weights = jnp.broadcast_to(align_left(weights, preds.shape), preds.shape)
+        self._check("cluster", preds, self.num_clusters, weights)
+        self._check("class", targets, self.num_classes, weights)
         is_known = (preds >= 0) & (preds < self.num_clusters)
         is_known &= (targets >= 0) & (targets < self.num_classes)
         cell = jnp.where(is_known, preds * self.num_classes + targets, -1)
@@ -87,38 +90,43 @@ class _Contingency(Metric):
         size = self.num_clusters * self.num_classes
         if not self.per_example:
             counts = count_bins(cell, size, mask)
+            counts = spoil(counts, ~is_known & (weights != 0))
             return ContingencyState(counts=Pair(*(x.reshape(shape) for x in counts)))
-        return AverageState.from_values(*self._of_examples(cell, mask))
+        return AverageState.from_values(*self._of_examples(cell, weights))
 
     # One compiled call when used outside jit, and plain operations inside.
     @functools.partial(jax.jit, static_argnums=0, inline=True)
-    def _of_examples(self, cell: jax.Array, mask: Any) -> tuple[jax.Array, jax.Array]:
+    def _of_examples(
+        self, cell: jax.Array, weights: jax.Array
+    ) -> tuple[jax.Array, jax.Array]:
         """One value, and one weight, per example."""
         shape = (self.num_clusters, self.num_classes)
-        weights = jnp.ones(cell.shape, bool) if mask is None else mask
-        weights = jnp.broadcast_to(align_left(weights, cell.shape), cell.shape)
         cell, weights = (
             x.reshape(len(cell), math.prod(x.shape[1:])) for x in (cell, weights)
         )
         size = math.prod(shape)
         counts = jax.vmap(lambda at, keep: count_bins(at, size, keep).hi)
         tables = counts(cell, weights != 0).reshape(-1, *shape)
-        known = jnp.where(cell >= 0, to_float32(weights), 0.0)
         values = jax.vmap(self.from_counts)(tables)
-        return values, known.max(axis=1, initial=0.0)
+        is_wrong = jnp.any((cell < 0) & (weights != 0), axis=1)
+        values = jnp.where(is_wrong, jnp.nan, values)
+        return values, to_float32(weights).max(axis=1, initial=0.0)
 
     def from_counts(self, counts: Any) -> Any:
         """The value of a table `[clusters, classes]`, of numpy or traced."""
         raise NotImplementedError
 
-    def _check(self, kind: str, numbers: jax.Array, size: int) -> None:
-        is_known = (numbers >= 0) & (numbers < size)
-        if not is_traced(is_known) and not bool(jnp.all(is_known)):
-            raise ValueError(
-                f"{type(self).__name__}: a number is no {kind}\n"
-                f"  got {int(numbers[~is_known][0])}, expected 0 to {size - 1}\n"
-                "mask it out, or name a class that does not count with ignore_index"
-            )
+    def _check(
+        self, kind: str, numbers: jax.Array, size: int, weights: jax.Array
+    ) -> None:
+        check_classes(
+            type(self).__name__,
+            numbers,
+            size,
+            weights,
+            what=f"a number is no {kind}",
+            advice="mask it out, or name a class that does not count with ignore_index",
+        )
 
 
 class Ari(_Contingency):

@@ -31,8 +31,8 @@ Average = Literal["micro", "macro", "weighted", "none"]
 class ConfusionMatrix(OfTable):
     """The table of true classes (rows) and predicted ones (columns), `[n, n]`.
 
-    For this and all metrics of this module: examples whose label or prediction is no
-    class, and rows of logits with a NaN, are not counted.
+    For this and all metrics of this module: a label or prediction that is no class is
+    an error, and under jit the value is NaN; so it is for a row of logits with a NaN.
 
     Attributes:
       logits: path of real numbers `[*b, n]`.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kmetrics._class_table import value_of
 from kmetrics._options import Text
 from kmetrics._register import state
 from kmetrics.confusion import ConfusionMatrix, ConfusionState
@@ -32,7 +33,7 @@ class ShownConfusionState(ConfusionState):
         counts = np.asarray(self.counts)
         if counts.sum() == 0:
             return {}
-        return self.parent.shown(self.parent.from_counts(counts))
+        return self.parent.shown(value_of(self.parent, counts))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -104,7 +105,7 @@ class ShowConfusionMatrix(ConfusionMatrix):
     def _drawn(
         self, table: np.ndarray, texts: list[list[str]], names: tuple[str, ...]
     ) -> np.ndarray:
-        share = table / (np.nanmax(table) or 1.0)
+        share = table / (np.nan_to_num(table).max() or 1.0)
         colors = to_uint8(mapped(np.nan_to_num(share), self.cmap))
         if len(table) > _MAX_NAMED:
             zoom = max(1, min(8, _LARGEST // len(table)))
