@@ -1,6 +1,8 @@
 import logging
 import math
 
+import jax
+import numpy as np
 import pytest
 
 from ktrain import HealthPolicy, errors
@@ -36,3 +38,20 @@ def test_ignore_is_silent(caplog):
 def test_an_unknown_policy_is_refused_with_the_nearest():
     with pytest.raises(errors.TrainerConfigError, match="did you mean 'raise'"):
         HealthPolicy(on_nonfinite="raize")
+
+
+@pytest.mark.slow
+@pytest.mark.spec("core-58")
+@pytest.mark.parametrize("option", ["debug_nans", "disable_jit"])
+def test_the_debugging_modes_of_jax_train_to_the_same_numbers(parts, option):
+    mode = jax.debug_nans(True) if option == "debug_nans" else jax.disable_jit()
+    trainer = parts.trainer(num_train_steps=2, log_metrics_every=1)
+    with mode:
+        result = trainer.train()
+    plain = trainer.train()
+    assert int(result.state.step) == 2
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6),
+        (result.state, result.last_metrics["losses/total"]),
+        (plain.state, plain.last_metrics["losses/total"]),
+    )

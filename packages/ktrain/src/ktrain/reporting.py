@@ -45,7 +45,9 @@ class Reporter:
         """Takes the report of the update with number `step`, still on the device."""
         self.flush()
         for leaf in jax.tree.leaves(report):
-            leaf.copy_to_host_async()
+            # Without jit some are on the host already.
+            if isinstance(leaf, jax.Array):
+                leaf.copy_to_host_async()
         self._pending = (step, report, self.chrono.report(step))
 
     def flush(self) -> None:
