@@ -66,6 +66,68 @@ def test_flat_leaves_are_those_of_jax():
     assert (doubled["a"].a, doubled["a"].b) == (4, {"c": 6})
 
 
+@dataclasses.dataclass
+class KeylessFields:
+    a: Any
+    b: Any
+
+
+jax.tree_util.register_pytree_node(
+    KeylessFields,
+    lambda k: ((k.a, k.b), None),
+    lambda _, children: KeylessFields(*children),
+)
+
+
+@jax.tree_util.register_pytree_with_keys_class
+@dataclasses.dataclass
+class Renamed:
+    a: Any
+
+    def tree_flatten_with_keys(self):
+        return [(jax.tree_util.DictKey("first"), self.a)], None
+
+    @classmethod
+    def tree_unflatten(cls, _, children):
+        return cls(*children)
+
+
+NAMED_BY_JAX = {
+    "k": Keyless(1, {"c": 3}),
+    "f": KeylessFields(2, [4]),
+    "r": Renamed(5),
+    "p": jax.tree_util.Partial(max, 6, key=7),
+}
+
+
+def test_every_place_that_jax_names_is_read_and_changed_as_a_copy():
+    tree = NAMED_BY_JAX
+    flat = flatten(tree)
+    assert list(flat) == [
+        "k[0]",
+        "k[1].c",
+        "f[0]",
+        "f[1][0]",
+        "r.first",
+        "p[0][0]",
+        "p[1].key",
+    ]
+    for path, leaf in flat.items():
+        assert get(tree, path) == leaf
+        new = update(tree, path, 9)
+        assert flatten(new) == {**flat, path: 9}
+    assert flatten(unflatten(flat, like=tree)) == flat == flatten(tree)
+    assert kontext.get_all(tree, "f.*") == {"f[0]": 2, "f[1]": [4]}
+    assert kontext.get_all(tree, "**.first") == {"r.first": 5}
+    assert get(tree, "k.a") == 1
+    for path in ("k[0]", "f[0]", "r.first"):
+        with pytest.raises(kontext.PathTypeError, match="immutable"):
+            kontext.set(tree, path, 9)
+        with pytest.raises(kontext.PathTypeError, match="fixed"):
+            kontext.delete(tree, path)
+    assert flatten(tree) == flat and vars(tree["r"]) == {"a": 5}
+
+
 def test_arrays_of_jax_do_not_clamp_an_index():
     tree = {"x": jax.numpy.arange(3)}
     assert get(tree, "x[-1]") == 2

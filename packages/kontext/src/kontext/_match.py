@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -146,7 +146,7 @@ class _Search(NamedTuple):
         wanted = rest[0] if rest else None
         if type(node) is dict and type(wanted) is str and wanted in node:
             self.collect((*parts, wanted), node, node[wanted], rest[1:])
-        elif not rest or (below is not None and _may_store(node, wanted)):
+        elif not rest or (below is not None and _may_store(node, wanted, below)):
             # What a node computes is no place of the tree: `**.T` finds no transpose.
             self.collect(parts, parent, node, rest)
         for key, value in below or ():
@@ -179,13 +179,13 @@ def _is_plain_name(part: Part) -> bool:
     return type(part) is str and twin_part(part) is None
 
 
-def _may_store(node: Any, part: Part) -> bool:
-    """Whether a part can name a child, not a computed attribute."""
+def _may_store(node: Any, part: Part, below: Iterable[tuple[Part, Any]]) -> bool:
+    """Whether a part can name a child of a node, not a computed attribute."""
     if type(node) is dict and type(part) is str:
         return part in node or twin_part(part) is not None
     kind = kind_of(type(node))
     if kind is Kind.FIELDS and type(part) is str:
-        return part in field_names(node)
+        return part in field_names(node) or any(part == key for key, _ in below)
     if kind is Kind.REGISTERED and type(part) is str:
         return has_child(node, part)
     return True

@@ -238,17 +238,30 @@ def axes_fit(shape: Sequence[int], axes: tuple[Any, ...]) -> bool:
 
 
 def _read_object(node: Any, part: Part) -> Any:
+    if type(part) is str and isinstance(getattr(type(node), part, None), property):
+        # The children of registered types need no code of the class to be read.
+        child = _read_registered_child(node, part)
+        if child is not MISSING:
+            return child
+    found = read_own_part(node, part)
+    return _read_registered_child(node, part) if found is MISSING else found
+
+
+def read_own_part(node: Any, part: Part) -> Any:
+    """The attribute or item of an object, whatever JAX knows of its class."""
     if type(part) is str:
-        if isinstance(getattr(type(node), part, None), property):
-            # The children of registered types need no code of the class to be read.
-            for key, value in registered_children(node) or ():
-                if key == part:
-                    return value
         found = _read_attribute(node, part)
         if found is not MISSING or part.isidentifier():
             return found
     if hasattr(type(node), "__getitem__"):
         return _read_item(node, part)
+    return MISSING
+
+
+def _read_registered_child(node: Any, part: Part) -> Any:
+    for key, value in registered_children(node) or ():
+        if type(key) is type(part) and key == part:
+            return value
     return MISSING
 
 

@@ -10,7 +10,14 @@ from kontext._adapters import adapter_of
 from kontext._errors import PathTypeError
 from kontext._format import describe_part
 from kontext._jax import registered_children, registered_rebuild
-from kontext._nodes import PLAIN_LEAVES, Kind, has_child, is_delegated, kind_of
+from kontext._nodes import (
+    PLAIN_LEAVES,
+    Kind,
+    field_names,
+    has_child,
+    is_delegated,
+    kind_of,
+)
 from kontext._parts import Part
 
 
@@ -38,15 +45,8 @@ def with_children(node: Any, changes: list[tuple[Part, Any]]) -> Any:
             return _array_with(node, changes)
         case Kind.REGISTERED:
             return _adapted_with(node, dict(changes))
-        case Kind.FIELDS if hasattr(type(node), "__dataclass_fields__"):
-            return _dataclass_with(node, dict(changes))
-        case Kind.FIELDS:
-            return _object_with(node, dict(changes))
-        case Kind.OBJECT:
-            registered = registered_children(node)
-            if registered is None:
-                return _object_with(node, dict(changes))
-            return _registered_with(node, registered, dict(changes))
+        case Kind.FIELDS | Kind.OBJECT:
+            return _fields_with(node, dict(changes))
         case _:
             raise PathTypeError(f"a {type(node).__name__} has no parts to update")
 
@@ -141,6 +141,17 @@ def _array_with(node: Any, changes: list[tuple[Part, Any]]) -> Any:
     for part, value in changes:
         copied[part] = value
     return copied
+
+
+def _fields_with(node: Any, changes: dict[Any, Any]) -> Any:
+    declared = field_names(node) if kind_of(type(node)) is Kind.FIELDS else ()
+    is_declared = all(part in declared for part in changes)
+    registered = None if is_declared else registered_children(node)
+    if registered is not None:
+        return _registered_with(node, registered, changes)
+    if hasattr(type(node), "__dataclass_fields__"):
+        return _dataclass_with(node, changes)
+    return _object_with(node, changes)
 
 
 def _registered_with(

@@ -23,6 +23,7 @@ from kontext._nodes import (
     is_delegated,
     is_stored,
     kind_of,
+    read_own_part,
     read_part,
 )
 from kontext._parts import (
@@ -143,10 +144,15 @@ def refuse_fixed(target: Match) -> None:
 
 
 def refuse_unwritable(target: Match) -> None:
-    """Raises if the items of the parent of a place can only be read."""
+    """Raises for an item that can only be read, and for what only JAX calls so."""
     node, part = target.parent, target.part
-    is_plain = kind_of(type(node)) is not Kind.REGISTERED
-    if is_plain and has_items(node, part) and not hasattr(type(node), "__setitem__"):
+    kind = kind_of(type(node))
+    is_plain = kind is not Kind.REGISTERED and not is_delegated(node)
+    is_item = has_items(node, part)
+    if is_plain and is_item and not hasattr(type(node), "__setitem__"):
+        raise immutable_error(target)
+    is_there = target.value is not MISSING
+    if is_plain and not is_item and is_there and read_own_part(node, part) is MISSING:
         raise immutable_error(target)
 
 
