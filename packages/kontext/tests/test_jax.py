@@ -1,5 +1,6 @@
 """Paths over what JAX and Flax make: arrays, key paths, registered types, states."""
 
+import collections
 import dataclasses
 import types
 from typing import Any
@@ -48,6 +49,24 @@ def test_paths_become_jax_key_paths():
         kontext.parse("a[0].y").as_jax(like=tree)
     with pytest.raises(kontext.PathTypeError, match="the top of `like` that is called"):
         kontext.parse("y").as_jax(like=tree)
+
+
+def test_every_way_to_write_a_place_gives_the_key_path_of_jax():
+    pair = collections.namedtuple("Pair", "x y")
+    tree = {"l": [0, 1, 2], "p": pair(3, {"4": 5}), "k": Keyless(6, 7)}
+    for written, canonical in (
+        ("l[-1]", "l[2]"),
+        ("p[1]['4']", "p.y['4']"),
+        ("p[-2]", "p.x"),
+        ("p.y[4]", "p.y['4']"),
+        ("k[1]", "k[1]"),
+    ):
+        key_path = kontext.parse(written).as_jax(like=tree)
+        assert str(Path.from_jax_path(key_path)) == canonical
+        assert get(tree, written) == get(tree, canonical)
+    for path in ("l[3]", "l[-4]", "p.y.z"):
+        with pytest.raises(kontext.PathTypeError, match="JAX sees nothing below"):
+            kontext.parse(path).as_jax(like=tree)
 
 
 def test_key_paths_of_jax_without_jax_are_refused(monkeypatch):

@@ -12,7 +12,7 @@ from typing import Any
 
 from kontext._errors import PathTypeError
 from kontext._format import format_parts
-from kontext._parts import Part, Parts, normalize_part
+from kontext._parts import Part, Parts, normalize_part, twin_part
 
 
 def part_of_jax_key(entry: Any) -> Part:
@@ -46,8 +46,9 @@ def jax_key_path(parts: Parts, like: Any) -> tuple[Any, ...]:
     node = like
     for depth, part in enumerate(parts):
         below = _one_level(jax, node)[0]
+        wanted = _own_part(node, part)
         for key_path, value in below:
-            if key_path and _same(part_of_jax_key(key_path[0]), part):
+            if key_path and _same(part_of_jax_key(key_path[0]), wanted):
                 entries.append(key_path[0])
                 node = value
                 break
@@ -58,6 +59,18 @@ def jax_key_path(parts: Parts, like: Any) -> tuple[Any, ...]:
                 f"{format_parts((part,))!r}"
             )
     return tuple(entries)
+
+
+def _own_part(node: Any, part: Part) -> Part:
+    """What a node itself calls a part: no negative index, no index of a field."""
+    if isinstance(node, list | tuple) and type(part) is int:
+        if not -len(node) <= part < len(node):
+            return part
+        fields = getattr(node, "_fields", None)
+        return part % len(node) if fields is None else fields[part]
+    if isinstance(node, dict) and type(part) in (int, str) and part not in node:
+        return twin_part(part)
+    return part
 
 
 def _same(one: Part, other: Part) -> bool:

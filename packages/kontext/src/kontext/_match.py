@@ -16,7 +16,6 @@ from kontext._nodes import (
     has_child,
     kind_of,
     read_part,
-    twin_part,
 )
 from kontext._parts import (
     DOUBLE_STAR,
@@ -25,6 +24,7 @@ from kontext._parts import (
     Part,
     Parts,
     normalize_part,
+    twin_part,
 )
 from kontext._suggest import nearest
 

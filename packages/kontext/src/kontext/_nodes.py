@@ -14,7 +14,7 @@ from typing import Any
 
 from kontext._adapters import Adapter, adapter_of
 from kontext._jax import registered_children
-from kontext._parts import MISSING, Part, is_axes
+from kontext._parts import MISSING, Part, is_axes, twin_part
 
 _LEAVES = (str, bytes, bytearray, int, float, complex, bool, type(None))
 # Of these types exactly, nothing has to be asked to know that they are leaves.
@@ -190,16 +190,6 @@ def _read_mapping(node: Any, part: Part) -> Any:
     if twin is not None and twin in node:
         return node[twin]
     return _read_attribute(node, part)
-
-
-def twin_part(part: Part) -> Part:
-    """The other key with the same text: `0` for `'0'` and the reverse."""
-    if type(part) is int:
-        return str(part)
-    if type(part) is str and part.lstrip("-").isdecimal() and part.isascii():
-        number = int(part)
-        return number if str(number) == part else None
-    return None
 
 
 def _read_sequence(node: Any, part: Part) -> Any:

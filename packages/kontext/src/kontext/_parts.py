@@ -134,6 +134,16 @@ def _is_axis(item: Any) -> bool:
     return item is None or item is Ellipsis or type(item) in (int, slice)
 
 
+def twin_part(part: Part) -> Part:
+    """The other key with the same text: `0` for `'0'` and the reverse."""
+    if type(part) is int:
+        return str(part)
+    if type(part) is str and part.lstrip("-").isdecimal() and part.isascii():
+        number = int(part)
+        return number if str(number) == part else None
+    return None
+
+
 def has_slice(part: Part) -> bool:
     """Whether the part holds a slice: no key, though Python 3.12 takes it for one."""
     if type(part) is tuple:
