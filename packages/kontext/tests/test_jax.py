@@ -227,6 +227,10 @@ def test_nnx_states_are_read_by_path():
     assert get(state, "lin.bias.value").tolist() == [0, 0, 0]
     with pytest.raises(kontext.PathTypeError, match="computed, not stored"):
         update(state, "lin.bias.shape", 3)
+    # A state gives what lies in it as states, but holds dicts: so must its copies.
+    kept = kontext.filter(state, "**.value")
+    for copied in (zeros, kept, unflatten(flatten(state), like=state)):
+        assert jax.tree.structure(copied) == jax.tree.structure(state)
 
 
 @pytest.mark.spec("kontext-37")
@@ -244,6 +248,7 @@ def test_frozen_dicts_and_structs_are_updated():
     new = update(frozen, "a.b", 5)
     assert type(new) is core.FrozenDict
     assert new == core.freeze({"a": {"b": 5, "c": 2}})
+    assert jax.tree.structure(new) == jax.tree.structure(frozen)
     assert frozen["a"]["b"] == 1
     state = State(params=frozen, step=0, apply=len)
     assert update(state, "**.b", 7).params["a"]["b"] == 7

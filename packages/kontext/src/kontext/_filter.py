@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from kontext._errors import PathTypeError
 from kontext._format import format_item, format_parts
 from kontext._match import legal_part, matches, outermost
-from kontext._nodes import Kind, children, kind_of
+from kontext._nodes import Kind, kind_of, stored_children
 from kontext._parts import MISSING, Part, Parts
 from kontext._path import PathLike, as_path
 from kontext._rebuild import made_anew, with_children
@@ -68,7 +68,7 @@ class _Keep(NamedTuple):
             return node if self.invert else MISSING
         if () in paths:
             return MISSING if self.invert else node
-        items = children(node)
+        items = stored_children(node)
         if items is None:
             raise PathTypeError(
                 f"{format_parts((*at, *paths[0]))!r} lies inside of a "

@@ -7,7 +7,7 @@ from typing import Any
 
 from kontext._errors import PathError, PathTypeError, nesting_error
 from kontext._format import format_child, format_item, format_parts
-from kontext._nodes import PLAIN_LEAVES, children
+from kontext._nodes import PLAIN_LEAVES, children, stored_children
 from kontext._parts import MISSING, Part, Parts, has_slice, normalize_part
 from kontext._path import PathLike, as_path
 from kontext._rebuild import with_children
@@ -269,7 +269,7 @@ def _fill_like(like: Any, mapping: Mapping[str, Any], separator: str | None) -> 
         text = format_parts(parts) if separator is None else _join(parts, separator)
         if text in rest and leaves.get(text, parts) == parts:
             return rest.pop(text)
-        below = children(node)
+        below = stored_children(node)
         pairs = None if below is None else list(below)
         if node is None or pairs == []:
             return node

@@ -6,7 +6,7 @@ from typing import Any
 
 from kontext._errors import nesting_error
 from kontext._format import format_item, format_parts
-from kontext._nodes import read_part
+from kontext._nodes import stored_part
 from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts
 from kontext._path import PathLike, as_path
 from kontext._rebuild import with_children
@@ -143,5 +143,5 @@ def _rebuild(node: Any, changes: list[tuple[Parts, Any]]) -> Any:
     for parts, new in changes:
         _, below = by_part.setdefault(format_item(parts[0]), (parts[0], []))
         below.append((parts[1:], new))
-    new = [(p, _rebuild(read_part(node, p), below)) for p, below in by_part.values()]
+    new = [(p, _rebuild(stored_part(node, p), below)) for p, below in by_part.values()]
     return with_children(node, new)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from kontext._adapters import Adapter, adapter_of
+from kontext._errors import PathTypeError
 from kontext._jax import registered_children
 from kontext._parts import MISSING, Part, is_axes, twin_part
 
@@ -97,6 +98,31 @@ def children(node: Any) -> Iterable[tuple[Part, Any]] | None:
         return node.items()
     expand = _expander(cls)
     return None if expand is None else expand(node)
+
+
+def stored_children(node: Any) -> Iterable[tuple[Part, Any]] | None:
+    """The children as the node itself holds them, for copies of it.
+
+    A mapping may give its children as views of another class; what JAX sees is what
+    it holds. Never to be written: an immutable mapping may hold plain dicts.
+    """
+    below = children(node)
+    if kind_of(type(node)) is not Kind.MAPPING or isinstance(node, dict):
+        return below
+    try:
+        stored = dict(registered_children(node) or ())
+    except PathTypeError:  # a key that no path can name
+        return below
+    return [(key, stored.get(key, value)) for key, value in below or ()]
+
+
+def stored_part(node: Any, part: Part) -> Any:
+    """What `part` names directly below a node, as the node itself holds it."""
+    if kind_of(type(node)) is Kind.MAPPING and not isinstance(node, dict):
+        for key, value in stored_children(node) or ():
+            if type(key) is type(part) and key == part:
+                return value
+    return read_part(node, part)
 
 
 @lru_cache(maxsize=1024)

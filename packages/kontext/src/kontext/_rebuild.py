@@ -17,6 +17,7 @@ from kontext._nodes import (
     has_child,
     is_delegated,
     kind_of,
+    stored_children,
 )
 from kontext._parts import Part
 
@@ -52,7 +53,7 @@ def with_children(node: Any, changes: list[tuple[Part, Any]]) -> Any:
 
 
 def _mapping_with(node: Any, changes: list[tuple[Part, Any]]) -> Any:
-    return made_anew(node, {**node, **dict(changes)})
+    return made_anew(node, {**dict(stored_children(node) or ()), **dict(changes)})
 
 
 def _by_name(node: Any, changes: list[tuple[Part, Any]]) -> dict[str, Any]:
