@@ -350,6 +350,20 @@ def test_parts_of_unequal_sizes_are_part_of_the_laws_for_batches_of_one_size():
         check_laws(CountsBatches(), batches(values=()))
 
 
+class CountsBatchesWithoutMask(CountsBatches):
+    def get_state(self, values):
+        return super().get_state(values)
+
+
+@pytest.mark.parametrize("num_batches", [2, 3])
+def test_batches_of_one_size_are_cut_where_there_is_no_mask(num_batches):
+    pairs = ([1, 2], [3, 5], [4, 8])
+    data = [{"values": np.float32(pair)} for pair in pairs[:num_batches]]
+    with pytest.raises(kmetrics.LawError, match="parts of unequal sizes merge"):
+        check_laws(CountsBatchesWithoutMask(), data)
+    check_laws(CountsBatchesWithoutMask(), data, splits=False)
+
+
 @kmetrics.state
 class AllValues(kmetrics.State):
     values: jax.Array

@@ -47,7 +47,7 @@ def check_laws(
 
     Inputs that are arrays are handed over under jit, others (text, say) as they are.
     Each size of batch is compiled once, without optimisation; batches of one size are
-    the quickest, and are checked in parts of unequal sizes too if there is a mask.
+    the quickest, and are checked in parts of unequal sizes too: with a mask, or cut.
 
     Args:
       metric: the metric.
@@ -84,10 +84,13 @@ def check_laws(
     if padding:
         # One program for the whole and for a part: only the mask differs.
         joined = {"mask": np.ones(_num_rows(joined), bool), **joined}
+    rows = _num_rows(batches[0])
     if splits:
         laws.check_splits(joined, first, value, batches[0])
     if padding:
-        laws.check_padding(joined, first, _num_rows(batches[0]), splits=splits)
+        laws.check_padding(joined, first, rows, splits=splits)
+    else:
+        laws.check_cut(joined, value, rows)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -156,9 +159,19 @@ class _Laws:
     ) -> None:
         whole = _value(self.make(joined))
         self.check("merged batches equal one batch", whole, value)
-        nothing = jax.tree.map(lambda x: x[:0] if _has_rows(x) else x, dict(start))
-        merged = _value(_merge(self.make(nothing), first))
+        nothing = self.make(_rows(start, slice(0)))
+        merged = _value(_merge(nothing, first))
         self.check("a batch without examples changes nothing", merged, _value(first))
+
+    def check_cut(self, joined: Inputs, value: Any, rows: int) -> None:
+        sizes = {len(x) for x in jax.tree.leaves(dict(joined)) if _has_rows(x)}
+        count = _num_rows(joined)
+        if len(sizes) > 1 or count < 3:
+            return
+        at = 1 if 2 * rows == count else rows
+        parts = (_rows(joined, slice(at)), _rows(joined, slice(at, None)))
+        law = "parts of unequal sizes merge to the whole"
+        self.check(law, _value(_merge(*map(self.make, parts))), value)
 
     def check_padding(
         self, joined: Inputs, first: Any, rows: int, *, splits: bool
@@ -240,6 +253,10 @@ def _has_rows(x: Any) -> bool:
 
 def _num_rows(inputs: Inputs) -> int:
     return next(len(x) for x in jax.tree.leaves(dict(inputs)) if _has_rows(x))
+
+
+def _rows(inputs: Inputs, rows: slice) -> dict[str, Any]:
+    return jax.tree.map(lambda x: x[rows] if _has_rows(x) else x, dict(inputs))
 
 
 def _joined(batches: Sequence[Inputs]) -> dict[str, Any]:
