@@ -2,7 +2,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kmetrics import Psnr, PsnrWithResize, Ssim
+from kmetrics import MeanSquaredError, Psnr, PsnrWithResize, Ssim
 
 X = np.linspace(0, 1, 16 * 16 * 3, dtype=np.float32).reshape(1, 16, 16, 3)
 Y = np.clip(X + np.float32(0.1), 0, 1)
@@ -11,6 +11,8 @@ Y = np.clip(X + np.float32(0.1), 0, 1)
 @pytest.mark.spec("kmetrics-53")
 def test_the_example_images():
     assert Psnr()(preds=Y, targets=X) == pytest.approx(20.3022619166, rel=1e-5)
+    error = MeanSquaredError()(preds=Y, targets=X)
+    assert error == pytest.approx(0.0093276836, rel=1e-6)
     assert Ssim()(preds=Y, targets=X) == pytest.approx(0.9815146121, rel=1e-5)
 
 
@@ -35,8 +37,13 @@ def test_uint8_images_with_their_range():
 @pytest.mark.parametrize("metric", [Psnr(), Ssim(), PsnrWithResize()])
 def test_uint8_images_are_refused_without_their_range(metric):
     x = np.zeros((1, 16, 16, 3), np.uint8)
-    with pytest.raises(ValueError, match=r"holds uint8, but in_vrange is \(0, 1\)"):
-        metric(preds=x, targets=x)
+    for key, inputs in (
+        ("preds", {"preds": x, "targets": np.float32(x)}),
+        ("targets", {"preds": np.float32(x), "targets": x}),
+    ):
+        of = rf"{key} holds uint8, but in_vrange is \(0, 1\)"
+        with pytest.raises(ValueError, match=of):
+            metric(**inputs)
 
 
 @pytest.mark.spec("kmetrics-54")

@@ -143,6 +143,25 @@ def test_quantiles_of_the_t_distribution(df):
         assert t_quantile(p, df) == pytest.approx(stats.t.ppf(p, df), rel=1e-7)
 
 
+@pytest.mark.parametrize("method", ["wilson", "t"])
+def test_an_interval_of_nothing_is_what_its_metric_says(method):
+    inner = Accuracy if method == "wilson" else kmetrics.Std
+    zero, strict = (
+        WithCi(metric=inner(on_empty=option), method=method)
+        for option in ("zero", "raise")
+    )
+    assert zero.empty().compute()["value"] == 0
+    with pytest.raises(kmetrics.EmptyMetricError, match="WithCi saw no data"):
+        strict.empty().compute()
+
+
+def test_a_nan_in_the_data_leaves_no_interval_of_the_replicates_without_it():
+    got = Bootstrap(metric=Mean(), n=40)(
+        values=np.float32([np.nan, 1]), ids=np.arange(2)
+    )
+    assert np.isnan(list(got.values())).all()
+
+
 def test_wrong_options_are_refused():
     with pytest.raises(ValueError, match="method='beta' is not known"):
         WithCi(metric=Mean(), method="beta")
@@ -218,7 +237,8 @@ def test_an_example_of_weight_2_counts_as_two():
 
 def test_ids_that_are_no_integers_of_the_examples_are_refused():
     values = np.ones(4, np.float32)
-    for ids in (np.full(4, 0.5), np.zeros((4, 3), int), np.array(1)):
+    texts = np.array(list("abcd"))
+    for ids in (np.full(4, 0.5), np.zeros((4, 3), int), np.array(1), texts, None):
         with pytest.raises(ValueError, match="Grouped: by must be integers"):
             Grouped(metric=Mean(), groups=2)(values=values, by=ids)
         with pytest.raises(ValueError, match="Bootstrap: ids must be integers"):

@@ -97,10 +97,10 @@ def test_panoptic_quality_agrees_with_loops_over_segments():
     # Numbers as large as those of images in which a color is a segment.
     metric = PanopticQuality(num_classes=2, max_segments=5)
     state = jax.jit(metric.get_state)(
-        pred_classes=pc,
+        pred_classes=pc.astype(np.uint32),
         pred_instances=pi * 2**30,
         target_classes=tc,
-        target_instances=ti * 2**24,
+        target_instances=np.uint32(ti * 2**31),
     )
     got, expected = state.compute(), direct_panoptic(pc, pi, tc, ti, 2)
     assert got["pq"] == pytest.approx(expected, rel=1e-5)
@@ -183,5 +183,10 @@ def test_features_that_tell_the_objects_apart_carry_them_all():
     get_state = jax.jit(SegmentationJaccard(**options).get_state)
     assert get_state(features=features, targets=targets).compute() == 1
     assert np.isnan(get_state(features=features, targets=0 * targets).compute())
+    hole = np.where(np.arange(3) == 1, np.float32(np.nan), features)
+    assert np.isnan(get_state(features=hole, targets=targets).compute())
     with pytest.raises(ValueError, match="must be 1 or more"):
         SegmentationJaccard(num_objects=0)
+    one = {"features": features[:, :1], "targets": targets[:, :1]}
+    with pytest.raises(ValueError, match=r"two frames or more\n.* \[1, 1, 3, 3\]"):
+        SegmentationJaccard(num_objects=2)(**one)

@@ -1,5 +1,6 @@
 import math
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -189,3 +190,14 @@ def test_what_cannot_be_compared_is_refused_and_leaves_the_state_alone():
     with pytest.raises(ValueError, match="n must be 1"):
         RougeN(n=0)
     assert state.compute() == 1.0
+
+
+def test_a_mask_that_is_none_is_refused():
+    texts = {"preds": ["a", "b"], "targets": ["a", "c"]}
+    for mask in ([-1, 1], [np.nan, 1]):
+        with pytest.raises(ValueError, match="the mask holds"):
+            ExactMatch()(**texts, mask=np.array(mask))
+    with pytest.raises(TypeError, match="ExactMatch: the mask must be bools or number"):
+        ExactMatch()(**texts, mask=["yes", "no"])
+    half = jnp.array([1, 0], jnp.bfloat16)
+    assert ExactMatch()(**texts, mask=half) == 1.0

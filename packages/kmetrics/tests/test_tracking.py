@@ -139,6 +139,33 @@ def test_points_in_space_are_near_at_their_depth():
             assert 0 < expected < 1
 
 
+def test_a_focal_length_is_a_number_above_0_for_each_video():
+    tracks = np.ones((2, 3, 4, 3), np.float32)
+    inputs = {k: INPUTS[k] for k in ("query_points", "occluded")}
+    inputs |= {"tracks": tracks, "pred_tracks": tracks}
+    for lengths, message in (
+        (np.ones(3), r"one number per video\n  got \[3\], expected \[2\] or \[2, 1\]"),
+        (
+            np.float32([1, 0]),
+            "Tap3dPosition: focal_lengths must be above 0, and finite",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Tap3dPosition().get_state(**inputs, focal_lengths=lengths)
+    get_state = compiled(Tap3dPosition())
+    for bad in (np.float32([1, -1]), np.float32([1, np.nan])):
+        for mask, expected in (((1, 1), np.nan), ((1, 0), 1.0)):
+            told = {**inputs, "focal_lengths": bad, "mask": np.array(mask)}
+            np.testing.assert_equal(get_state(**told).compute(), expected)
+
+
+def test_a_point_that_is_asked_for_in_no_frame_has_no_value():
+    queries = np.where(np.arange(2)[:, None, None] == 1, np.nan, QUERIES)
+    for mask, is_nan in (((1, 1), True), ((1, 0), False)):
+        got = value(TapOcclusion(query_mode="strided"), mask=mask, query_points=queries)
+        assert np.isnan(got) == is_nan
+
+
 def test_wrong_options_and_shapes_are_refused():
     with pytest.raises(ValueError, match="query_mode='last' is not known"):
         TapOcclusion(query_mode="last")

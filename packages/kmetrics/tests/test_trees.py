@@ -77,6 +77,13 @@ def test_trees_that_do_not_fit_are_refused():
         loss({"a": {"x": jnp.ones(1)}, "b": {"x": jnp.ones(1), "y": jnp.ones(1)}})
     with pytest.raises(ValueError, match="none of the inputs is a tree"):
         loss({"a": jnp.ones(1), "b": jnp.ones(1)})
+    for tree in ({}, {"x": ()}):
+        with pytest.raises(ValueError, match="the tree of 'preds' has no leaves"):
+            loss.get_state(preds=tree, targets=tree)
+    with pytest.raises(
+        TypeError, match=r"unexpected .*'typo'\n  it takes tensor, mask"
+    ):
+        TreeMap(metric=NORM).get_state(tensor={"x": jnp.ones(1)}, typo=1)
     norms = TreeMap(metric=NORM)
     one, two = ({"params": {name: jnp.ones(1)}} for name in "ab")
     with pytest.raises(kmetrics.MergeError, match="only in one of them: a, b"):

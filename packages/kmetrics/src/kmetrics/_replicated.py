@@ -219,15 +219,15 @@ def _whole_numbers(where: str, numbers: Any) -> jax.Array:
     Raises:
       ValueError: they are something else.
     """
-    numbers = jnp.asarray(numbers)
-    is_whole = numbers.dtype == jnp.bool_ or jnp.issubdtype(numbers.dtype, jnp.integer)
-    shape = numbers.shape
+    dtype = getattr(numbers, "dtype", None) or np.asarray(numbers).dtype
+    shape = np.shape(numbers)
+    is_whole = dtype == jnp.bool_ or jnp.issubdtype(dtype, jnp.integer)
     if not is_whole or not shape or any(size != 1 for size in shape[1:]):
         raise ValueError(
             f"{where} must be integers, one per example\n"
-            f"  got {numbers.dtype} {list(shape)}, expected [b] or [b, 1]"
+            f"  got {dtype} {list(shape)}, expected [b] or [b, 1]"
         )
-    numbers = numbers.reshape(shape[0])
+    numbers = jnp.asarray(numbers).reshape(shape[0])
     return numbers.astype(jnp.int32) if numbers.dtype == jnp.bool_ else numbers
 
 

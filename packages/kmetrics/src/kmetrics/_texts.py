@@ -27,7 +27,7 @@ def kept_texts(
 
     Raises:
       HostOnlyError: called under jit.
-      TypeError: something is not a text.
+      TypeError: something is not a text, or the mask no numbers.
       ValueError: the lengths differ, or a prediction has no reference.
     """
     if is_traced((preds, targets, mask)):
@@ -61,8 +61,13 @@ def kept_texts(
 
 def _kept(name: str, mask: Any) -> np.ndarray:
     """Which examples a mask keeps, bool `[b]`."""
-    check_weights(mask)
     mask = np.asarray(mask)
+    if mask.dtype.kind not in "biufV":  # V: bfloat16
+        raise TypeError(
+            f"{name}: the mask must be bools or numbers, one per example\n"
+            f"  got an array of {mask.dtype}"
+        )
+    check_weights(mask)
     if any(size != 1 for size in mask.shape[1:]):
         raise MaskShapeError(
             f"{name}: the mask must have one number per example\n"

@@ -55,13 +55,16 @@ class _ImagePair(Metric):
         return AverageState.from_values(_per_image(self, preds, targets), weights)
 
     def _pixels(self, key: str, images: Any) -> jax.Array:
+        self._check_range(key, images)
+        images = to_float32(images)
+        return jnp.clip(images, *self.in_vrange) if self.clip else images
+
+    def _check_range(self, key: str, images: Any) -> None:
         if jnp.issubdtype(images.dtype, jnp.integer) and self.in_vrange == (0, 1):
             raise ValueError(
                 f"{type(self).__name__}: {key} holds {images.dtype}, but in_vrange is "
                 "(0, 1)\nset in_vrange=(0, 255) for images of 8 bits, or hand in floats"
             )
-        images = to_float32(images)
-        return jnp.clip(images, *self.in_vrange) if self.clip else images
 
     @property
     def _range(self) -> float:
@@ -124,6 +127,7 @@ class PsnrWithResize(Psnr):
         mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
     ) -> Any:
         """The state of one batch; `mask` selects images, `[*b]` or `[*b, 1]`."""
+        self._check_range("preds", preds)
         resized = jax.image.resize(
             to_float32(preds), jnp.shape(targets), "bilinear", antialias=self.antialias
         )

@@ -254,7 +254,7 @@ class SegmentationJaccard(Metric):
     places of the first frame and of the `context` frames before it, weighted by a
     softmax of the cosines. The value of a video is the mean IoU over the objects of its
     first frame and over the frames that follow; an object that is in neither
-    segmentation of a frame has the IoU 1 there.
+    segmentation of a frame has the IoU 1 there. Features that are not finite give NaN.
 
     Reference: A. Jabri, A. Owens, A. Efros, Space-time correspondence as a contrastive
     random walk (2020), section 3.1; the measure is J of F. Perazzi and others, A
@@ -273,7 +273,7 @@ class SegmentationJaccard(Metric):
       on_empty: the value if no video with an object counts: "nan", "zero", or "raise".
 
     Raises:
-      ValueError: an option is out of range.
+      ValueError: an option is out of range; at the first use: a video has one frame.
     """
 
     higher_is_better = True
@@ -301,6 +301,11 @@ class SegmentationJaccard(Metric):
         """The state of one batch."""
         targets = wide_integers(targets)
         batch, video = targets.shape[:-3], targets.shape[-3:]
+        if video[0] < 2:
+            raise ValueError(
+                "SegmentationJaccard: a video needs two frames or more\n"
+                f"  got targets {list(targets.shape)}, expected [*b, t, h, w]"
+            )
         features = to_float32(features)
         known = (targets >= 1) & (targets <= self.num_objects)
         targets = jnp.where(known, targets, 0).reshape(-1, *video)
@@ -336,12 +341,14 @@ class SegmentationJaccard(Metric):
         iou = jnp.where(union == 0, 1.0, shared / jnp.maximum(union, 1))
         is_there = jnp.any(targets[None, 0] == objects[:, 0], axis=(-2, -1))
         total = jnp.sum(jnp.where(is_there, iou.mean(axis=1), 0.0))
-        return total / jnp.maximum(is_there.sum(), 1), is_there.any()
+        value = total / jnp.maximum(is_there.sum(), 1)
+        is_known = jnp.all(jnp.isfinite(features))
+        return jnp.where(is_known, value, jnp.nan), is_there.any()
 
 
 def _ranks(x: jax.Array, size: int) -> tuple[jax.Array, jax.Array, jax.Array]:
     """The rank of each number, the lowest `size` of them, and how many there are."""
-    largest = jnp.iinfo(x.dtype).max
+    largest = jnp.array(jnp.iinfo(x.dtype).max, x.dtype)
     numbers = jnp.unique(x, size=size, fill_value=largest)
     count = 1 + jnp.sum(jnp.diff(jnp.sort(x)) != 0)
     return jnp.searchsorted(numbers, x), numbers, count

@@ -23,7 +23,7 @@ from kmetrics._class_inputs import example_weights, is_zero_or_one
 from kmetrics._directions import length
 from kmetrics._masks import fill_masked
 from kmetrics._metric import Metric, OnEmpty
-from kmetrics._numerics import to_float32
+from kmetrics._numerics import is_traced, to_float32
 from kmetrics._options import Positive
 from ktyping import Array, Bool, Float, Real, typechecked
 
@@ -102,6 +102,7 @@ class _Tap(Metric):
         asked = jnp.round(to_float32(query_points)[..., :1])
         frame = jnp.arange(frames)
         evaluated = frame > asked if self.query_mode == "first" else frame != asked
+        is_known &= jnp.all(jnp.isfinite(asked), axis=(-2, -1))
         return _Judged(evaluated, ~hidden, ~pred_hidden, is_known)
 
     def _average(
@@ -183,22 +184,43 @@ class _Places(_Tap):
         return self._average(judged, values.mean(axis=0), is_judged, mask)
 
     def _near(
-        self, tracks: Any, pred_tracks: Any, focal_lengths: Any | None, mask: Any
+        self, tracks: Any, pred_tracks: Any, focal: jax.Array | None, mask: Any
     ) -> jax.Array:
         """For each threshold whether a point is near, `[thresholds, *b, n, t]`."""
         sides = [to_float32(x) for x in (tracks, pred_tracks)]
-        batch = sides[0].shape[:-3]
         if mask is not None:
-            weights = example_weights(mask, batch)
+            weights = example_weights(mask, sides[0].shape[:-3])
             sides = [fill_masked(x, weights, 0.0) for x in sides]
         true, pred = (self._points_first(x, 2) for x in sides)
         distance = length(pred - true)
         thresholds = jnp.asarray(self.thresholds)
         thresholds = thresholds.reshape(-1, *[1] * distance.ndim)
-        if focal_lengths is not None:
-            focal = jnp.reshape(to_float32(focal_lengths), (*batch, 1, 1))
+        if focal is not None:
             thresholds = thresholds * true[..., 2] / focal
         return distance < thresholds
+
+    def _focal(
+        self, judged: _Judged, lengths: Any | None, mask: Any
+    ) -> tuple[_Judged, jax.Array | None]:
+        """The focal lengths `[*b, 1, 1]`, and what is known of videos that have one."""
+        if lengths is None:
+            return judged, None
+        name, batch = type(self).__name__, judged.is_known.shape
+        lengths = to_float32(lengths)
+        if lengths.shape not in (batch, (*batch, 1)):
+            raise ValueError(
+                f"{name}: focal_lengths must be one number per video\n"
+                f"  got {list(lengths.shape)}, expected {list(batch)} or {[*batch, 1]}"
+            )
+        lengths = lengths.reshape(batch)
+        fits = (lengths > 0) & jnp.isfinite(lengths)
+        if mask is None and not is_traced(fits) and not bool(jnp.all(fits)):
+            raise ValueError(
+                f"{name}: focal_lengths must be above 0, and finite\n"
+                f"  got {float(lengths[~fits][0]):g}"
+            )
+        judged = judged._replace(is_known=judged.is_known & fits)
+        return judged, jnp.where(fits, lengths, 1.0)[..., None, None]
 
     def _jaccard(self, judged: _Judged, near: jax.Array, mask: Any) -> Any:
         visible = judged.visible & judged.evaluated
@@ -294,6 +316,10 @@ class Tap3dPosition(_Places):
         thresholds. A threshold is then taken at the depth of the true point: what it
         covers in the image, `threshold · depth / focal length`. None: thresholds are
         distances in space.
+
+    Raises:
+      ValueError: as for `TapPosition`, or a focal length is not above 0 (seen outside
+        of jit, without a mask; else NaN).
     """
 
     higher_is_better = True
@@ -313,7 +339,8 @@ class Tap3dPosition(_Places):
     ) -> Any:
         """The state of one batch."""
         judged = self._judged(query_points, occluded, None, mask)
-        near = self._near(tracks, pred_tracks, focal_lengths, mask)
+        judged, focal = self._focal(judged, focal_lengths, mask)
+        near = self._near(tracks, pred_tracks, focal, mask)
         return self._position(judged, near, mask)
 
 
@@ -344,7 +371,8 @@ class Tap3dJaccard(_Places):
     ) -> Any:
         """The state of one batch."""
         judged = self._judged(query_points, occluded, pred_occluded, mask)
-        near = self._near(tracks, pred_tracks, focal_lengths, mask)
+        judged, focal = self._focal(judged, focal_lengths, mask)
+        near = self._near(tracks, pred_tracks, focal, mask)
         return self._jaccard(judged, near, mask)
 
 

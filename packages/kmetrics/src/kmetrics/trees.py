@@ -106,6 +106,14 @@ class _OverLeaves(Metric):
 
     def get_state(self, **inputs: Any) -> Any:
         """The state of one batch; an input that is no tree is shared by all leaves."""
+        inputs = {name: x for name, x in inputs.items() if x is not None}
+        known = kontext.get_keypaths(self.metric.state_source)
+        unknown = [name for name in inputs if name not in known]
+        if unknown:
+            raise TypeError(
+                f"{type(self).__name__}: got an unexpected keyword argument "
+                f"{unknown[0]!r}\n  it takes {', '.join(known)}"
+            )
         return self._combined(self._states(inputs, None, set()))
 
     def _states(
@@ -137,7 +145,8 @@ class TreeMap(_OverLeaves):
         metric, or a view of it.
 
     Raises:
-      ValueError: at the first use: no input is a tree, or the leaves differ.
+      ValueError: at the first use: no input is a tree, a tree has no leaves, or the
+        leaves differ.
     """
 
     State = TreeState
@@ -214,6 +223,9 @@ def _with_globs(tree: Any) -> Any:
 def _by_leaf(name: str, inputs: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Path of each leaf to the inputs of the metric there."""
     flat = {key: _leaves(value) for key, value in inputs.items()}
+    bare = [key for key, leaves in flat.items() if not leaves]
+    if bare:
+        raise ValueError(f"{name}: the tree of {bare[0]!r} has no leaves")
     trees = {key: leaves for key, leaves in flat.items() if list(leaves) != [""]}
     if not trees:
         raise ValueError(

@@ -37,7 +37,8 @@ class BootstrapState(ReplicatedState):
     def compute(self) -> dict[str, float]:
         """The value, the ends of the interval, and the standard deviation.
 
-        Replicates without a value, because no example was drawn, are left out.
+        Replicates without a value, because no example was drawn, are left out. Where
+        the value is NaN so is all else.
 
         Raises:
           TypeError: the value of the metric is not one number.
@@ -45,7 +46,8 @@ class BootstrapState(ReplicatedState):
         level = getattr(self.parent, "ci", 0.95)
         value, *drawn = map(_value_or_nan, self.each())
         values = np.array([v for v in drawn if not math.isnan(v)])
-        if not len(values):
+        # Of a NaN in the data the replicates that missed it tell nothing.
+        if not len(values) or math.isnan(value):
             return {"value": value, "lo": math.nan, "hi": math.nan, "sd": math.nan}
         lo, hi = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
         sd = float(values.std(ddof=1)) if len(values) > 1 else math.nan
@@ -149,8 +151,8 @@ class IntervalState(State):
 
     @property
     def adds_up(self) -> bool:
-        """True."""
-        return True
+        """Whether the average does."""
+        return self.average.adds_up
 
     @classmethod
     def empty(cls) -> IntervalState:
@@ -173,9 +175,9 @@ class IntervalState(State):
           ValueError: it is no share.
         """
         count = float(self.average.count.numpy())
-        value = self.average.compute()
         if count == 0:
-            return {"value": value, "lo": math.nan, "hi": math.nan}
+            return {"value": self.empty_value(), "lo": math.nan, "hi": math.nan}
+        value = self.average.compute()
         level, method = self.parent.level, self.parent.method
         if not -_ROUNDING <= value <= 1 + _ROUNDING and not math.isnan(value):
             raise ValueError(
@@ -295,6 +297,9 @@ class WithCi(Metric):
         return self._with_interval(inner)
 
     def _with_interval(self, inner: Any) -> Any:
+        if isinstance(inner, State):
+            # As in a state of no data, whose structure a carry of a scan has.
+            inner = inner.replace(_parent=None)
         if self.method == "t" and isinstance(inner, MomentsState):
             return MeanIntervalState(moments=inner).with_parent(self)
         is_mean = getattr(type(inner), "compute", None) is AverageState.compute
