@@ -252,3 +252,58 @@ def test_wrong_content_is_refused_with_what_to_give():
         kmetrics.truncate_field(-1)
     with pytest.raises(ValueError, match="1 or more"):
         kmetrics.topk_field(0)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("buffer", Examples({"x": np.ones(2), "y": np.ones(3)}), r"got \[2\], \[3\]"),
+        ("buffer", Examples(np.float32(1)), r"first axis.*\n  got \[\]"),
+        ("buffer", Examples({}), "got no array"),
+        (
+            "buffer",
+            Examples(np.ones(3), mask=np.ones(2)),
+            r"mask \[2\], examples \[3\]",
+        ),
+        ("best", Examples(np.ones(3), scores=np.ones((3, 1))), r"scores \[3, 1\]"),
+        ("sample", Examples(np.ones(3), ids=np.arange(2)), r"ids \[2\], examples"),
+        ("hist", Examples(np.ones(2), mask=np.float32([1, -1])), "negative numbers"),
+        ("sketch", Examples(np.ones(2), mask=np.float32([1, np.nan])), "holds NaN"),
+    ],
+)
+def test_examples_that_do_not_fit_together_are_refused_by_field(field, value, message):
+    with pytest.raises(ValueError, match=message) as error:
+        C.replace(**{field: value})
+    assert f"field '{field}' of Device" in error.value.__notes__
+
+
+def test_values_that_do_not_fit_those_before_are_refused_by_field():
+    for field, value, message in (
+        ("buffer", Examples(np.ones((2, 5))), r"\[\] and \[5\]"),
+        ("last", AtStep(1, np.ones(2)), r"different shapes: \[\] and \[2\]"),
+        ("first", AtStep(1.5, 0.0), r"must be an integer\n  got float32\[\]"),
+    ):
+        other = Device.empty().replace(**{field: value})
+        with pytest.raises((kmetrics.MergeError, TypeError), match=message) as error:
+            C.merge(other)
+        assert f"field '{field}' of Device" in error.value.__notes__
+
+
+def test_a_share_that_is_none_has_no_quantile():
+    with pytest.raises(ValueError, match=r"in \[0, 1\]\n  got 1.5"):
+        C.plain().sketch.quantile(1.5)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: kmetrics.reservoir_field(2, seed=0.5), "seed must be a whole number"),
+        (lambda: kmetrics.concat_field(axis="x"), "axis must be a whole number"),
+        (lambda: kmetrics.sketch_field("0.1"), "rel_err must be a number"),
+        (lambda: kmetrics.hist_field(["a", "b"]), "edges of a histogram must be num"),
+        (lambda: kmetrics.hist_field(3), "got 3"),
+    ],
+)
+def test_options_of_a_field_of_another_kind_are_refused(make, message):
+    with pytest.raises(TypeError, match=message):
+        make()

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import jax
 import numpy as np
 
-from kmetrics._errors import HostOnlyError, MergeError, StateDefinitionError
+from kmetrics._errors import MergeError, StateDefinitionError
 from kmetrics._fields import KIND, Unset
 from kmetrics._numerics import Pair, is_traced
 from kmetrics._register import fields_of, is_static, state
@@ -188,7 +188,7 @@ class AutoState(State):
                     "a field has the same structure in all states of a metric"
                 )
             return _map_nodes(kind, kind.merge, a, b)
-        except (MergeError, HostOnlyError) as error:
+        except Exception as error:
             error.add_note(f"field {name!r} of {type(self).__name__}")
             raise
 

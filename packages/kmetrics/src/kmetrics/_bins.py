@@ -24,6 +24,7 @@ from kmetrics._numerics import (
     to_pair,
     wide_integers,
 )
+from kmetrics._options import check_number
 
 # Of the ends of bins, near the largest float32.
 LARGEST = 3e38
@@ -118,6 +119,8 @@ class LogBins:
     largest: float = 1e9
 
     def __post_init__(self) -> None:
+        for name in ("rel_err", "smallest", "largest"):
+            check_number(name, getattr(self, name))
         if not 0 < self.rel_err < 1:
             raise ValueError(f"rel_err must be in (0, 1)\n  got {self.rel_err!r}")
         if not 0 < self.smallest < self.largest < LARGEST:

@@ -12,16 +12,12 @@ import numpy as np
 
 from kmetrics._bins import LogBins, bin_of, count_bins
 from kmetrics._covariance import CovarianceState
-from kmetrics._fields import Concat, Pieces, data_field
+from kmetrics._fields import Concat, Pieces, check_shapes, data_field
+from kmetrics._masks import check_weights
 from kmetrics._moments import MomentsState
 from kmetrics._numerics import Pair, add_pairs, is_traced, zero_pair
-from kmetrics._selection import (
-    Examples,
-    Reservoir,
-    Selection,
-    TopK,
-    check_whole,
-)
+from kmetrics._options import check_number, check_whole
+from kmetrics._selection import Examples, Reservoir, Selection, TopK
 from kmetrics._state import State
 
 
@@ -70,7 +66,14 @@ class Quantiles:
         self.count = float(counts.sum())
 
     def quantile(self, q: float) -> float:
-        """The value below which the share `q` of the data lies; NaN without data."""
+        """The value below which the share `q` of the data lies; NaN without data.
+
+        Raises:
+          ValueError: `q` is outside of [0, 1].
+        """
+        check_number("the share of a quantile", q)
+        if not 0 <= q <= 1:
+            raise ValueError(f"the share of a quantile must be in [0, 1]\n  got {q}")
         return self._bins.quantile(self._counts, q)
 
 
@@ -106,7 +109,12 @@ class Hist:
     nothing: Any
 
     def __init__(self, edges: Any):
-        self.edges = tuple(float(edge) for edge in edges)
+        try:
+            self.edges = tuple(map(float, edges))
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"the edges of a histogram must be numbers\n  got {edges!r:.80}"
+            ) from None
         ascend = all(a < b for a, b in itertools.pairwise(self.edges))
         if len(self.edges) < 2 or not ascend:
             raise ValueError(
@@ -167,7 +175,15 @@ class Latest:
         )
 
     def merge(self, a: AtStep, b: AtStep) -> AtStep:
-        wins = self._is_later(jnp.asarray(b.step), jnp.asarray(a.step))
+        steps = [jnp.asarray(one.step) for one in (a, b)]
+        for step in steps:
+            if step.ndim or not jnp.issubdtype(step.dtype, jnp.integer):
+                raise TypeError(
+                    "the step of a kmetrics.AtStep must be an integer\n"
+                    f"  got {step.dtype}{list(step.shape)}"
+                )
+        jax.tree.map(check_shapes, a.value, b.value)
+        wins = self._is_later(steps[1], steps[0])
         return jax.tree.map(lambda x, y: jnp.where(wins, y, x), a, b)
 
     def show(self, stored: AtStep) -> Any:
@@ -237,7 +253,10 @@ class Truncate(Concat):
 
 
 def _values_of(leaf: Any) -> tuple[Any, Any]:
-    return (leaf.items, leaf.mask) if isinstance(leaf, Examples) else (leaf, None)
+    if not isinstance(leaf, Examples):
+        return leaf, None
+    check_weights(leaf.mask)
+    return leaf.items, leaf.mask
 
 
 def moments_field(*, covariance: bool = False) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 from kmetrics._average import AverageState
 from kmetrics._errors import HostOnlyError, MergeError
 from kmetrics._numerics import Pair, add_pairs, is_traced, to_pair, zero_pair
+from kmetrics._options import check_whole
 from kmetrics._register import DATA, STATIC
 
 KIND = "kmetrics.kind"
@@ -42,7 +43,7 @@ class Sum:
         return to_pair(leaf)
 
     def merge(self, a: Pair, b: Pair) -> Pair:
-        _check_shapes(a.hi, b.hi)
+        check_shapes(a.hi, b.hi)
         return add_pairs(a, b)
 
     def show(self, stored: Pair) -> Any:
@@ -105,7 +106,7 @@ class Extreme:
         return leaf if isinstance(leaf, arrays) else jnp.asarray(leaf)
 
     def merge(self, a: Any, b: Any) -> Any:
-        _check_shapes(a, b)
+        check_shapes(a, b)
         return self._pick(a, b)
 
     def show(self, stored: Any) -> Any:
@@ -132,6 +133,7 @@ class Concat:
     nothing: ClassVar[Any] = None
 
     def __init__(self, axis: int):
+        check_whole("the axis", axis)
         self._axis = axis
 
     def store(self, leaf: Any) -> Pieces:
@@ -159,7 +161,7 @@ class Concat:
         return Pieces((np.zeros(shape, first.dtype),))
 
 
-def _check_shapes(a: Any, b: Any) -> None:
+def check_shapes(a: Any, b: Any) -> None:
     if np.shape(a) != np.shape(b):
         raise MergeError(
             f"its values have different shapes: {list(np.shape(a))} and "

@@ -37,6 +37,25 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def check_whole(what: str, value: Any, *, lowest: int | None = None) -> None:
+    """Raises an error if `value` is not a whole number, or below `lowest`.
+
+    Raises:
+      TypeError: it is of another kind.
+      ValueError: it is lower.
+    """
+    if not _is_whole(value):
+        raise TypeError(f"{what} must be a whole number\n  got {_shown(value)}")
+    if lowest is not None and value < lowest:
+        raise ValueError(f"{what} must be {lowest} or more\n  got {value}")
+
+
+def check_number(what: str, value: Any) -> None:
+    """Raises TypeError if `value` is not a number."""
+    if not _is_number(value):
+        raise TypeError(f"{what} must be a number\n  got {_shown(value)}")
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 

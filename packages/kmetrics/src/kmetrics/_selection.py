@@ -10,8 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from kmetrics._errors import MergeError
 from kmetrics._masks import combine_masks
 from kmetrics._numerics import Pair, add_pairs, is_traced, to_pair, zero_pair
+from kmetrics._options import check_whole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,9 +83,10 @@ class Selection:
                 f"  got {type(leaf).__name__}"
             )
         items = jax.tree.map(jnp.asarray, leaf.items)
-        size = len(jax.tree.leaves(items)[0])
+        size = _num_examples(items)
         rank, counts = self.rank(leaf, size)
-        keep = combine_masks(counts, leaf.mask)
+        mask = None if leaf.mask is None else _one_each("mask", leaf.mask, size)
+        keep = combine_masks(counts, mask)
         taken = jnp.broadcast_to(True if keep is None else keep != 0, (size,))
         seen = to_pair(taken.sum())
         short = max(self.k - size, 0)
@@ -99,6 +102,12 @@ class Selection:
         return jnp.zeros(size, jnp.int32), None
 
     def merge(self, a: Kept, b: Kept) -> Kept:
+        looks = [_shapes(kept.items) for kept in (a, b)]
+        if looks[0] != looks[1]:
+            raise MergeError(
+                "its examples have different shapes in the two states\n"
+                f"  {looks[0]} and {looks[1]}\nbring them to one size in get_state"
+            )
         seen = add_pairs(a.seen, b.seen)
         both = jax.tree.map(lambda x, y: jnp.concatenate([x, y]), a[:3], b[:3])
         items, rank, taken = both
@@ -130,7 +139,7 @@ class TopK(Selection):
     def rank(self, batch: Examples, size: int) -> tuple[jax.Array, Any]:
         if batch.scores is None:
             raise TypeError("topk_field needs Examples with scores")
-        scores = jnp.asarray(batch.scores, jnp.float32)
+        scores = _one_each("scores", batch.scores, size).astype(jnp.float32)
         return jnp.where(jnp.isnan(scores), 0.0, -scores), ~jnp.isnan(scores)
 
 
@@ -139,28 +148,43 @@ class Reservoir(Selection):
 
     def __init__(self, k: int, seed: int):
         super().__init__(k)
+        check_whole("the seed", seed)
         self.seed = seed
 
     def rank(self, batch: Examples, size: int) -> tuple[jax.Array, Any]:
         if batch.ids is None:
             raise TypeError("reservoir_field needs Examples with ids")
-        kind = jnp.asarray(batch.ids).dtype
-        if not (kind == jnp.bool_ or jnp.issubdtype(kind, jnp.integer)):
-            raise TypeError(f"the ids of examples must be integers\n  got {kind}")
-        return draws(self.seed, batch.ids), None
+        ids = _one_each("ids", batch.ids, size)
+        if not (ids.dtype == jnp.bool_ or jnp.issubdtype(ids.dtype, jnp.integer)):
+            raise TypeError(f"the ids of examples must be integers\n  got {ids.dtype}")
+        return draws(self.seed, ids), None
 
 
-def check_whole(what: str, value: Any, *, lowest: int) -> None:
-    """Raises an error if a size is not a whole number of `lowest` or more.
+def _num_examples(items: Any) -> int:
+    """The length of the first axis, which all arrays share."""
+    shapes = [list(x.shape) for x in jax.tree.leaves(items)]
+    sizes = {shape[0] if shape else -1 for shape in shapes}
+    if len(sizes) != 1 or -1 in sizes:
+        raise ValueError(
+            "the items of examples must share their first axis, one for each example\n"
+            f"  got {', '.join(map(str, shapes)) or 'no array'}"
+        )
+    return sizes.pop()
 
-    Raises:
-      TypeError: it is of another kind.
-      ValueError: it is lower.
-    """
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{what} must be a whole number\n  got {value!r}")
-    if value < lowest:
-        raise ValueError(f"{what} must be {lowest} or more\n  got {value}")
+
+def _shapes(items: Any) -> Any:
+    """The shape of one example."""
+    return jax.tree.map(lambda x: list(x.shape[1:]), items)
+
+
+def _one_each(what: str, values: Any, size: int) -> jax.Array:
+    values = jnp.asarray(values)
+    if values.shape != (size,):
+        raise ValueError(
+            f"the {what} of examples must be one number for each\n"
+            f"  {what} {list(values.shape)}, examples [{size}]"
+        )
+    return values
 
 
 @functools.partial(jax.jit, static_argnames="seed", inline=True)
