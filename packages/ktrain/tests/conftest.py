@@ -56,10 +56,36 @@ class Gap(kmetrics.Metric):
         return kmetrics.AverageState.from_values(jnp.abs(pred - target), mask=mask)
 
 
+class Unmeasured:
+    """Finite data of a length that nobody knows, as behind a filter."""
+
+    batch_size = property(lambda self: self._pipeline.batch_size)
+    element_spec = property(lambda self: self._pipeline.element_spec)
+
+    def __init__(self, pipeline):
+        self._pipeline = pipeline
+
+    def open(self, **options):
+        return _Unmeasured(self._pipeline.open(**options))
+
+
+class _Unmeasured:
+    num_batches = None
+
+    def __init__(self, batches):
+        self._batches = batches
+
+    def __next__(self):
+        return next(self._batches)
+
+    def __getattr__(self, name):
+        return getattr(self._batches, name)
+
+
 class Parts:
     """The classes above, for tests (which cannot import this file)."""
 
-    Mlp, Line, Gap = Mlp, Line, Gap
+    Mlp, Line, Gap, Unmeasured = Mlp, Line, Gap, Unmeasured
 
     @staticmethod
     def trainer(**changes):

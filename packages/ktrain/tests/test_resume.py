@@ -158,8 +158,10 @@ def test_what_is_off_makes_no_file(saved):
 @pytest.mark.spec("core-52")
 def test_a_run_whose_data_ended_is_saved_and_can_go_on(saved, parts):
     def ds(epochs):
-        return ktrain.data.InMemoryPipeline(
-            loader=parts.Line(n=56), batch_size=8, num_epochs=epochs
+        return parts.Unmeasured(
+            ktrain.data.InMemoryPipeline(
+                loader=parts.Line(n=56), batch_size=8, num_epochs=epochs
+            )
         )
 
     with pytest.raises(errors.DataExhausted):

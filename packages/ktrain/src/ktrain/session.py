@@ -70,6 +70,7 @@ def run(trainer: Any) -> TrainResult:
         layout.check_batch_size(trainer.train_ds.batch_size, what="train_ds")
         evals = [evaluator.open(name) for name, evaluator in trainer.evals.items()]
         batches = stack.enter_context(contextlib.closing(startup.open_batches(trainer)))
+        startup.check_length(trainer, batches)
         if trainer.checkpointer is not None:
             batches.state(lag=0)
         step = CompiledStep(trainer.trainstep, layout)

@@ -24,6 +24,24 @@ def open_batches(trainer: Any) -> Any:
     )
 
 
+def check_length(trainer: Any, batches: Any) -> None:
+    """Refuses finite data that are known to end before this run does.
+
+    Raises:
+      DataExhausted: Says how many batches there are and how many are needed.
+    """
+    available, total = batches.num_batches, trainer.num_train_steps
+    more = trainer.stop_after_steps
+    needed = total if more is None else min(total, more)
+    if available is None or available >= needed:
+        return
+    raise _errors.DataExhausted(
+        f"train_ds has {available} batches, and {needed} updates need {needed}.\n"
+        "  Use num_epochs=None to repeat the data, or"
+        f" num_train_steps={available}."
+    )
+
+
 def check_eval_errors(trainer: Any) -> None:
     """Refuses to train on after a failed evaluation where others wait in it."""
     if trainer.on_eval_error == "continue" and jax.process_count() > 1:
