@@ -155,25 +155,6 @@ def test_what_is_off_makes_no_file(saved):
     assert not names & {"metrics", "tb", "checkpoints"}
 
 
-@pytest.mark.spec("core-52")
-def test_a_run_whose_data_ended_is_saved_and_can_go_on(saved, parts):
-    def ds(epochs):
-        return parts.Unmeasured(
-            ktrain.data.InMemoryPipeline(
-                loader=parts.Line(n=56), batch_size=8, num_epochs=epochs
-            )
-        )
-
-    with pytest.raises(errors.DataExhausted):
-        saved(num_train_steps=10, train_ds=ds(1)).train()
-    result = saved(num_train_steps=10, train_ds=ds(2)).train()
-    assert result.start_step == 7
-    straight = parts.trainer(
-        num_train_steps=10, train_ds=ds(2), model=parts.Mlp(dropout=0.2)
-    ).train()
-    assert same(result.state, straight.state)
-
-
 @pytest.mark.spec("core-53")
 @pytest.mark.parametrize("log_every", [1, 100, None])
 def test_a_state_that_is_not_finite_is_never_saved(saved, parts, log_every):

@@ -222,30 +222,6 @@ def test_dropout_differs_between_steps_is_reproducible_and_off_in_evaluation(par
     assert evaluated == pytest.approx(losses_of(0.0)[1], rel=1e-6)
 
 
-@pytest.mark.spec("core-52")
-def test_data_that_end_too_early_say_how_many_steps_are_needed(parts):
-    ds = ktrain.data.InMemoryPipeline(loader=parts.Line(n=16), batch_size=8)
-    ds = ds.replace(num_epochs=1)
-    trainer = parts.trainer(train_ds=parts.Unmeasured(ds), num_train_steps=10)
-    with pytest.raises(errors.DataExhausted, match="after 2 of 10 updates") as caught:
-        trainer.train()
-    assert "num_train_steps=2" in str(caught.value)
-
-
-@pytest.mark.spec("core-52")
-def test_data_that_are_known_to_end_too_early_start_no_run(parts, tmp_path):
-    ds = ktrain.data.InMemoryPipeline(loader=parts.Line(n=16), batch_size=8)
-    trainer = parts.trainer(
-        train_ds=ds.replace(num_epochs=1), num_train_steps=10, workdir=tmp_path / "run"
-    )
-    with pytest.raises(errors.DataExhausted, match="has 2 batches, and 10") as caught:
-        trainer.train()
-    assert "num_train_steps=2" in str(caught.value)
-    assert not (tmp_path / "run").exists()
-    # This call needs no more than there are.
-    assert trainer.replace(stop_after_steps=2).train().stop_reason == "stop_after_steps"
-
-
 @pytest.mark.spec("core-53")
 def test_a_loss_that_is_nan_stops_at_the_next_look(parts):
     class Bad(parts.Line):
