@@ -120,3 +120,15 @@ def test_devices_merge_in_their_order():
     shown, counted = jax.tree.map(lambda x: x[0], every)
     assert np.array_equal(shown.compute().pixels, data.reshape(4, 2, 2, 1)[:3])
     assert counted.compute() == histogram(tensor=data)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "grid"])
+def test_an_input_that_is_no_array_of_numbers_is_named(name):
+    metric, data, _ = CASES[name]
+    kind = type(metric).__name__
+    for key in (*data[0], "mask"):
+        for wrong in ("a", np.array(["a", "b"])):
+            with pytest.raises(TypeError) as error:
+                metric.get_state(**{**data[0], key: wrong})
+            told = f"{error.value} {error.value.__notes__}"
+            assert key in told and kind in told

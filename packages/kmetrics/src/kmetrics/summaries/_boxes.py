@@ -18,7 +18,7 @@ from kmetrics.summaries._colors import (
     to_uint8,
 )
 from kmetrics.summaries._images import no_image
-from kmetrics.summaries._kept import ChosenBy, KeptState, Show
+from kmetrics.summaries._kept import ChosenBy, KeptState, Numbers, Show
 from kmetrics.summaries._media import Image
 from kmetrics.summaries._overlay import draw_box
 from kmetrics.summaries._pixels import (
@@ -27,6 +27,7 @@ from kmetrics.summaries._pixels import (
     to_pixels,
     with_rgb,
 )
+from ktyping import typechecked
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -66,14 +67,15 @@ class ShowBoxes(Show):
         object.__setattr__(self, "palette", palette)
         super().__post_init__()
 
+    @typechecked
     def get_state(
         self,
-        images: Any,
-        boxes: Any,
-        labels: Any = None,
-        mask: Any = None,
-        ids: Any = None,
-        scores: Any = None,
+        images: Numbers,
+        boxes: Numbers,
+        labels: Numbers | None = None,
+        mask: Numbers | None = None,
+        ids: Numbers | None = None,
+        scores: Numbers | None = None,
     ) -> KeptState:
         """The state of one batch; `scores` `[*b]` for `selection=Worst(...)`."""
         name = type(self).__name__

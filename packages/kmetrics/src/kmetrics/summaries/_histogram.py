@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from numbers import Real
+import numbers
 from typing import Annotated, Any, Literal, TypeAlias
 
 import jax
@@ -23,6 +23,7 @@ from kmetrics._options import Span, whole
 from kmetrics._register import state
 from kmetrics.summaries._aligned_bins import Aligned, count_aligned
 from kmetrics.summaries._media import Histogram
+from ktyping import Array, Bool, Real, typechecked
 
 Edges: TypeAlias = Literal["auto", "linear", "log"] | tuple[float, ...]
 
@@ -145,7 +146,12 @@ class HistogramSummary(Metric):
         space = np.geomspace if self.edges == "log" else np.linspace
         return tuple(space(*self.in_range, self.num_buckets + 1).tolist())
 
-    def get_state(self, tensor: Any, mask: Any = None) -> HistogramState:
+    @typechecked
+    def get_state(
+        self,
+        tensor: Real[Array, "..."] | Bool[Array, "..."],
+        mask: Real[Array, "..."] | Bool[Array, "..."] | None = None,
+    ) -> HistogramState:
         """The state of one batch."""
         values = to_float32(tensor).astype(jnp.float32)
         if mask is not None:
@@ -157,7 +163,9 @@ class HistogramSummary(Metric):
 
 def _ascends(edges: Any) -> bool:
     """Whether it is a tuple of two or more numbers, each above the one before."""
-    is_row = isinstance(edges, tuple) and all(isinstance(x, Real) for x in edges)
+    is_row = isinstance(edges, tuple) and all(
+        isinstance(x, numbers.Real) for x in edges
+    )
     return is_row and len(edges) > 1 and bool(np.all(np.diff(edges) > 0))
 
 

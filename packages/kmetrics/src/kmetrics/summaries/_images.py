@@ -13,7 +13,7 @@ import kontext
 from kmetrics._options import Count, Flag
 from kmetrics._selection import Selected
 from kmetrics.summaries._colors import Colors, frozen_cmap
-from kmetrics.summaries._kept import ChosenBy, KeptState, Show
+from kmetrics.summaries._kept import ChosenBy, KeptState, Numbers, Show
 from kmetrics.summaries._media import Image
 from kmetrics.summaries._pixels import (
     ValueRange,
@@ -21,6 +21,7 @@ from kmetrics.summaries._pixels import (
     to_pixels,
 )
 from kmetrics.summaries._rearrange import Pattern
+from ktyping import typechecked
 
 
 def no_image() -> Image:
@@ -80,8 +81,13 @@ class ShowImages(Show):
         if self.rearrange is not None:
             Pattern.parse(self.rearrange, self.rearrange_kwargs, where=name)
 
+    @typechecked
     def get_state(
-        self, images: Any, mask: Any = None, ids: Any = None, scores: Any = None
+        self,
+        images: Numbers,
+        mask: Numbers | None = None,
+        ids: Numbers | None = None,
+        scores: Numbers | None = None,
     ) -> KeptState:
         """The state of one batch; `scores` `[*b]` for `selection=Worst(...)`."""
         name = type(self).__name__
@@ -137,13 +143,14 @@ class ShowDifferenceImages(Show):
         object.__setattr__(self, "cmap", cmap)
         super().__post_init__()
 
+    @typechecked
     def get_state(
         self,
-        images1: Any,
-        images2: Any,
-        mask: Any = None,
-        ids: Any = None,
-        scores: Any = None,
+        images1: Numbers,
+        images2: Numbers,
+        mask: Numbers | None = None,
+        ids: Numbers | None = None,
+        scores: Numbers | None = None,
     ) -> KeptState:
         """The state of one batch; `scores` `[*b]` for `selection=Worst(...)`."""
         name = type(self).__name__

@@ -26,7 +26,10 @@ from kmetrics._register import state
 from kmetrics._selection import Examples, Kept, Reservoir, Selected, Selection, TopK
 from kmetrics._state import ParentRef, State
 from kmetrics.summaries._worst import Worst
+from ktyping import Array, Bool, Real
 
+# What is read on the device: of whatever shape, which has errors of its own.
+Numbers: TypeAlias = Real[Array, "..."] | Bool[Array, "..."]
 SelectionOption: TypeAlias = Literal["first", "random"] | Worst
 
 

@@ -13,9 +13,10 @@ import kontext
 from kmetrics._numerics import to_float32
 from kmetrics._options import Count
 from kmetrics._selection import Selected
-from kmetrics.summaries._kept import ChosenBy, KeptState, Show
+from kmetrics.summaries._kept import ChosenBy, KeptState, Numbers, Show
 from kmetrics.summaries._media import PointCloud
 from kmetrics.summaries._pixels import to_pixels
+from ktyping import typechecked
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -52,13 +53,14 @@ class ShowPointCloud(Show):
                 f"  got {type(self.config).__name__}"
             )
 
+    @typechecked
     def get_state(
         self,
-        points: Any,
-        colors: Any = None,
-        mask: Any = None,
-        ids: Any = None,
-        scores: Any = None,
+        points: Numbers,
+        colors: Numbers | None = None,
+        mask: Numbers | None = None,
+        ids: Numbers | None = None,
+        scores: Numbers | None = None,
     ) -> KeptState:
         """The state of one batch; `scores` `[*b, n]` for `selection=Worst(...)`."""
         name = type(self).__name__

@@ -20,7 +20,7 @@ from kmetrics.summaries._colors import (
     to_uint8,
 )
 from kmetrics.summaries._images import no_image
-from kmetrics.summaries._kept import ChosenBy, KeptState, Show
+from kmetrics.summaries._kept import ChosenBy, KeptState, Numbers, Show
 from kmetrics.summaries._media import Image
 from kmetrics.summaries._overlay import blended, borders, over_background
 from kmetrics.summaries._pixels import (
@@ -28,6 +28,7 @@ from kmetrics.summaries._pixels import (
     check_pictures,
     to_pixels,
 )
+from ktyping import typechecked
 
 _NO_CLASS = np.full(3, 0.15)
 _WHITE = np.full(3, 255, np.uint8)
@@ -75,13 +76,14 @@ class ShowSegmentations(Show):
         object.__setattr__(self, "palette", palette)
         super().__post_init__()
 
+    @typechecked
     def get_state(
         self,
-        segmentations: Any,
-        images: Any = None,
-        mask: Any = None,
-        ids: Any = None,
-        scores: Any = None,
+        segmentations: Numbers,
+        images: Numbers | None = None,
+        mask: Numbers | None = None,
+        ids: Numbers | None = None,
+        scores: Numbers | None = None,
     ) -> KeptState:
         """The state of one batch; `scores` `[*b]` for `selection=Worst(...)`."""
         name = type(self).__name__

@@ -18,8 +18,9 @@ from kmetrics._options import Count
 from kmetrics._register import state
 from kmetrics._selection import Selected
 from kmetrics._state import State
-from kmetrics.summaries._kept import ChosenBy, KeptState, Show
+from kmetrics.summaries._kept import ChosenBy, KeptState, Numbers, Show
 from kmetrics.summaries._media import Text
+from ktyping import typechecked
 
 
 @state
@@ -99,20 +100,25 @@ class ShowTexts(Show):
         kind = HostTexts if self.decode is None else KeptState
         return kind.empty().with_parent(self)
 
+    @typechecked
     def get_state(
-        self, texts: Any, mask: Any = None, ids: Any = None, scores: Any = None
+        self,
+        texts: Any,
+        mask: Numbers | None = None,
+        ids: Numbers | None = None,
+        scores: Numbers | None = None,
     ) -> Any:
         """The state of one batch; `scores` `[*b]` for `selection=Worst(...)`."""
         if self.decode is None:
             return HostTexts(texts=self._host_texts(texts, mask))
-        tokens = jnp.asarray(texts)
+        tokens = texts if hasattr(texts, "dtype") else np.asarray(texts)
         if tokens.ndim < 1 or not jnp.issubdtype(tokens.dtype, jnp.integer):
             raise TypeError(
                 "ShowTexts: texts must be token ids, integers [*b, t]\n"
                 f"  got {tokens.dtype}{list(tokens.shape)}\n"
                 "texts that are texts already are shown without decode"
             )
-        batch = tokens.shape[:-1]
+        tokens, batch = jnp.asarray(tokens), tokens.shape[:-1]
         return self.keep(tokens, batch=batch, chosen_by=ChosenBy(mask, ids, scores))
 
     def _host_texts(self, texts: Any, mask: Any) -> tuple[str, ...]:

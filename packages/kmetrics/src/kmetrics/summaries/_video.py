@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,13 +11,14 @@ import kontext
 from kmetrics._options import Count, Positive
 from kmetrics._selection import Selected
 from kmetrics.summaries._colors import Colors, frozen_cmap
-from kmetrics.summaries._kept import ChosenBy, KeptState, Show
+from kmetrics.summaries._kept import ChosenBy, KeptState, Numbers, Show
 from kmetrics.summaries._media import Video
 from kmetrics.summaries._pixels import (
     ValueRange,
     check_pictures,
     to_pixels,
 )
+from ktyping import typechecked
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -50,8 +51,13 @@ class ShowVideos(Show):
         object.__setattr__(self, "cmap", cmap)
         super().__post_init__()
 
+    @typechecked
     def get_state(
-        self, videos: Any, mask: Any = None, ids: Any = None, scores: Any = None
+        self,
+        videos: Numbers,
+        mask: Numbers | None = None,
+        ids: Numbers | None = None,
+        scores: Numbers | None = None,
     ) -> KeptState:
         """The state of one batch; `scores` `[*b]` for `selection=Worst(...)`."""
         videos = check_pictures(
