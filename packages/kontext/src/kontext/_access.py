@@ -7,10 +7,10 @@ from typing import Any
 
 from kontext._format import format_parts
 from kontext._match import matches
-from kontext._nodes import read_part, read_part_or_method
 from kontext._parts import MISSING
 from kontext._path import KNOWN_PARTS, Path, PathLike, as_path, parts_of, single_place
 from kontext._read import lookup_error, read
+from kontext._read_part import read_part, read_part_or_method
 
 
 def get_by_path(

@@ -7,16 +7,9 @@ from typing import Any
 from kontext._errors import Explanation, excerpt
 from kontext._format import describe_part, format_child, format_parts
 from kontext._match import matches
-from kontext._nodes import (
-    Kind,
-    axes_fit,
-    children,
-    field_names,
-    is_delegated,
-    is_method,
-    kind_of,
-)
+from kontext._nodes import Kind, children, field_names, is_delegated, kind_of
 from kontext._parts import DOUBLE_STAR, Parts, is_axes
+from kontext._read_part import axes_fit, is_method
 from kontext._shapes import is_shape_struct
 from kontext._suggest import suggest_paths
 

@@ -8,15 +8,7 @@ from typing import Any, NamedTuple
 
 from kontext._errors import Explanation, PathLookupError, nesting_error
 from kontext._format import format_parts
-from kontext._nodes import (
-    PLAIN_LEAVES,
-    Kind,
-    children,
-    field_names,
-    has_child,
-    kind_of,
-    read_part,
-)
+from kontext._nodes import PLAIN_LEAVES, Kind, children, field_names, has_child, kind_of
 from kontext._parts import (
     DOUBLE_STAR,
     MISSING,
@@ -26,6 +18,7 @@ from kontext._parts import (
     normalize_part,
     twin_part,
 )
+from kontext._read_part import read_part
 from kontext._suggest import nearest
 
 _MAX_NAMES = 2000

@@ -6,9 +6,9 @@ from typing import Any
 
 from kontext._errors import nesting_error
 from kontext._format import format_item, format_parts
-from kontext._nodes import stored_part
 from kontext._parts import DOUBLE_STAR, MISSING, Part, Parts
 from kontext._path import PathLike, as_path
+from kontext._read_part import stored_part
 from kontext._rebuild import with_children
 from kontext._targets import (
     existing_targets,

@@ -8,8 +8,8 @@ from typing import Any
 from kontext._errors import PathLookupError
 from kontext._explain import explain_lookup
 from kontext._format import format_parts
-from kontext._nodes import read_part
 from kontext._parts import MISSING, Part, Parts
+from kontext._read_part import read_part
 
 
 def read(

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from kontext._adapters import ADAPTERS, Adapter
 from kontext._errors import PathTypeError
-from kontext._nodes import forget_classes
 from kontext._parts import Part
+from kontext._read_part import forget_classes
 
 _T = TypeVar("_T")
 

@@ -14,10 +14,10 @@ from kontext._errors import (
 from kontext._format import format_parts
 from kontext._keys import get_keypaths, key_path, map_keys, required_among
 from kontext._match import matches
-from kontext._nodes import read_part
 from kontext._parts import MISSING, Part
 from kontext._path import GlobPath, Path
 from kontext._read import lookup_error, read
+from kontext._read_part import read_part
 from kontext._shapes import read_spec_part
 from kontext._signature import check_names
 from kontext._targets import no_target_error

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kontext._nodes import axes_fit, read_part
 from kontext._parts import MISSING, Part, is_axes
+from kontext._read_part import axes_fit, read_part
 
 
 class ShapeSpec:

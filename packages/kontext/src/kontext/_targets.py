@@ -17,15 +17,7 @@ from kontext._match import (
     no_match_error,
     outermost,
 )
-from kontext._nodes import (
-    Kind,
-    has_child,
-    is_delegated,
-    is_stored,
-    kind_of,
-    read_own_part,
-    read_part,
-)
+from kontext._nodes import Kind, has_child, is_delegated, kind_of
 from kontext._parts import (
     DOUBLE_STAR,
     MISSING,
@@ -36,6 +28,7 @@ from kontext._parts import (
     has_wildcard,
 )
 from kontext._read import lookup_error, read
+from kontext._read_part import is_stored, read_own_part, read_part
 from kontext._rebuild import computed_error
 
 
