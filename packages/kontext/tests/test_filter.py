@@ -126,3 +126,6 @@ def test_gap_is_absent_like_anything_that_is_not_there():
         assert kontext.get(holder, path, default=3) == 3
         with pytest.raises(kontext.PathLookupError):
             kontext.get(holder, path)
+    with pytest.raises(kontext.PathLookupError, match="the context itself is MISSING"):
+        kontext.get(MISSING, "")
+    assert kontext.get(MISSING, "", default=3) == 3

@@ -1,7 +1,7 @@
 """Copies of containers of all classes: right, or refused, but never wrong."""
 
 from array import array
-from collections import deque
+from collections import deque, namedtuple
 from collections.abc import Mapping, MutableSequence
 
 import pytest
@@ -99,6 +99,22 @@ def test_what_cannot_be_made_anew_is_kept_as_a_plain_container():
     kept = kontext.filter({**tree, "n": array("i", [3, 4])}, "*[1]", compact=False)
     assert kept == {"t": (kontext.MISSING, 2), "n": [kontext.MISSING, 4]}
     assert type(kept["t"]) is tuple
+
+
+def test_fields_of_a_named_tuple_are_changed_by_name_index_and_slice():
+    class Point(namedtuple("Point", "x y z")):
+        @property
+        def norm(self):
+            return 1
+
+    point = Point(1, 2, 3)
+    assert update(point, "y", 5) == update(point, "[-2]", 5) == Point(1, 5, 3)
+    assert update(point, "[1:]", [5, 6]) == Point(1, 5, 6)
+    with pytest.raises(PathTypeError, match="takes 2 items"):
+        update(point, "[1:]", [5])
+    for path in ("norm", "_fields"):
+        with pytest.raises(PathTypeError, match="computed, not stored"):
+            update(point, path, 5)
 
 
 def test_copy_of_a_sequence_leaves_the_original():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kontext._errors import PathLookupError
+from kontext._errors import Explanation, PathLookupError
 from kontext._explain import explain_lookup
 from kontext._format import format_parts
 from kontext._parts import MISSING, Part, Parts
@@ -41,8 +41,12 @@ def lookup_error(
       parts: The path.
       step: How one part was read.
     """
+    if not parts:
+        gap = Explanation("the context itself is MISSING: a gap, and no value")
+        return PathLookupError(lambda: gap, path="")
     nodes = [root]
-    for part in parts:
+    # All but the last are tried again; that one is missing if they are not.
+    for part in parts[:-1]:
         node = step(nodes[-1], part)
         if node is MISSING:
             break

@@ -39,7 +39,7 @@ def with_children(node: Any, changes: list[tuple[Part, Any]]) -> Any:
         case Kind.MAPPING:
             return _mapping_with(node, changes)
         case Kind.NAMEDTUPLE:
-            return node._replace(**_by_name(node, changes))
+            return _namedtuple_with(node, changes)
         case Kind.SEQUENCE:
             return _sequence_with(node, changes)
         case Kind.ARRAY:
@@ -56,11 +56,13 @@ def _mapping_with(node: Any, changes: list[tuple[Part, Any]]) -> Any:
     return made_anew(node, {**dict(stored_children(node) or ()), **dict(changes)})
 
 
-def _by_name(node: Any, changes: list[tuple[Part, Any]]) -> dict[str, Any]:
-    return {
-        node._fields[part] if type(part) is int else part: value
-        for part, value in changes
-    }
+def _namedtuple_with(node: Any, changes: list[tuple[Part, Any]]) -> Any:
+    items, names = list(node), node._fields
+    for part, value in changes:
+        if type(part) is str and part not in names:
+            raise computed_error(node, part)
+        items[names.index(part) if type(part) is str else part] = value
+    return node._replace(**dict(zip(names, items, strict=True)))
 
 
 def _sequence_with(node: Any, changes: list[tuple[Part, Any]]) -> Any:

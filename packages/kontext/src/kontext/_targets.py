@@ -197,7 +197,7 @@ def refuse_copies(root: Any, targets: list[Match]) -> None:
 
 def refuse_other_length(target: Match, value: Any) -> None:
     """A slice takes as many items as it has, so that no other index moves."""
-    is_list = kind_of(type(target.parent)) is Kind.SEQUENCE
+    is_list = kind_of(type(target.parent)) in (Kind.SEQUENCE, Kind.NAMEDTUPLE)
     if not is_list or type(target.part) is not slice:
         return
     wanted = len(target.value)
