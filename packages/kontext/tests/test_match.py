@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kontext import Path, PathSyntaxError, flatten, get, get_all, iter_matches
+from kontext import Path, PathSyntaxError, flatten, get, get_all, iter_matches, update
 
 NT = namedtuple("NT", "x y")
 
@@ -46,10 +46,19 @@ def test_globs_reach_into_every_kind_of_container():
 
 def test_slice_selects_items_of_a_list():
     assert get_all({"a": [1, 2, 3]}, "a[1:3]") == {"a[1]": 2, "a[2]": 3}
+    assert list(get_all([1, 2, 3], "[::-1]")) == ["[0]", "[1]", "[2]"]
 
 
 def test_negative_indices_are_counted_from_the_start():
     assert get_all([[1, 2], [3]], "*[-1]") == {"[0][1]": 2, "[1][0]": 3}
+
+
+def test_fields_of_named_tuples_have_one_name():
+    tree = {"p": NT(1, NT(2, 3))}
+    assert get_all(tree, "p[1]") == get_all(tree, "p[-1]") == {"p.y": NT(2, 3)}
+    assert get_all(tree, "p[:]") == get_all(tree, "p.*") == {"p.x": 1, "p.y": NT(2, 3)}
+    assert list(get_all(tree, "**[1]")) == ["p.y", "p.y.y"]
+    assert update(tree, "**[1]", 4) == {"p": NT(1, 4)}
 
 
 def test_no_place_comes_twice():

@@ -100,3 +100,10 @@ def test_trailing_star_sets_every_child():
     assert kontext.set(tree, "a.*", 0) == ["a.x", "a.y"]
     assert kontext.set(tree, "b[*]", 0) == ["b[0]", "b[1]"]
     assert tree == {"a": {"x": 0, "y": 0}, "b": [0, 0]}
+
+
+@pytest.mark.parametrize("path", ["a[::-1]", "*[::-1]", "**[::-1]"])
+def test_items_are_deleted_from_the_end_however_they_are_named(path):
+    tree = {"a": [1, 2, 3]}
+    kontext.delete(tree, path)
+    assert tree == {"a": []}

@@ -201,15 +201,18 @@ def child_parts(node: Any, part: Part) -> list[Part]:
         return [key for key in keys if key is not MISSING]
     is_sequence = kind_of(type(node)) in (Kind.SEQUENCE, Kind.NAMEDTUPLE)
     if is_sequence and type(part) is slice:
-        return list(range(*part.indices(len(node))))
+        indices = sorted(range(*part.indices(len(node))))
+        return [canonical_part(node, index) for index in indices]
     return [canonical_part(node, part)]
 
 
 def canonical_part(node: Any, part: Part) -> Part:
     """The part by which a node itself names what `part` names."""
     kind = kind_of(type(node))
+    if kind is Kind.NAMEDTUPLE and type(part) is int:
+        return node._fields[part] if -len(node) <= part < len(node) else part
     if type(part) is int and part < 0:
-        if kind in (Kind.SEQUENCE, Kind.NAMEDTUPLE) and -len(node) <= part:
+        if kind is Kind.SEQUENCE and -len(node) <= part:
             return part + len(node)
         if kind is Kind.ARRAY and node.shape and -node.shape[0] <= part:
             return part + node.shape[0]

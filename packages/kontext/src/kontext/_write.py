@@ -85,8 +85,12 @@ def delete_all(targets: list[Match]) -> None:
         refuse_fixed(target)
         refuse_undeletable(target)
     # From the end, so that the indices of a list stay what they were.
-    for target in reversed(targets):
+    for target in sorted(targets, key=_index, reverse=True):
         _delete_child(target.parent, target.part)
+
+
+def _index(target: Match) -> int:
+    return target.part if type(target.part) is int else 0
 
 
 def _distinct(targets: list[Match]) -> list[Match]:
