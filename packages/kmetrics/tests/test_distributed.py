@@ -49,6 +49,7 @@ def many(x):
     return collection.reduce(collection.get_states({"x": x}), "data")
 
 split = jax.device_put(x, NamedSharding(mesh, P("data")))
+everywhere = jax.pmap(mean, axis_name="data")(x.reshape(4, 2))
 print(json.dumps({
     "devices": jax.device_count(),
     "max": float(jax.jit(mapped(high))(x).compute()),
@@ -56,6 +57,7 @@ print(json.dumps({
     "jit": jax.jit(kmetrics.AverageState.from_values)(split).compute(),
     "count": float(jax.jit(mapped(large))(x).count.numpy()),
     "many": collection.compute(jax.jit(mapped(many))(x)),
+    "pmap": [everywhere.total.hi.tolist(), everywhere.compute().tolist()],
 }))
 """
 
@@ -76,6 +78,7 @@ def test_states_of_four_devices_become_one():
     assert got["max"] == 7.0  # a sum over the devices would give 1 + 3 + 5 + 7
     assert got["mean"] == got["jit"] == got["many"]["mean"] == 3.5
     assert got["many"]["std"] == pytest.approx(np.std(np.arange(8)), rel=1e-6)
+    assert got["pmap"] == [[28.0] * 4, [3.5] * 4]
     # In float32 each count would be 2**24 and so would lose its 1.
     assert got["count"] == 4 * (2**24 + 1)
 

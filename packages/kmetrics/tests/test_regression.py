@@ -32,6 +32,13 @@ def test_the_example_and_its_padding(name):
     assert np.isnan(of(name, PREDS, TARGETS, np.zeros(4, bool)))
 
 
+def test_the_image_of_the_example():
+    x = np.linspace(0, 1, 768, dtype=np.float32).reshape(16, 16, 3)
+    brighter = np.clip(x + np.float32(0.1), 0, 1)
+    got = of("MeanSquaredError", x, brighter)
+    assert got == pytest.approx(0.0093276836, rel=1e-6)
+
+
 def test_weights_and_logarithms():
     weights = np.float32([1, 2, 0, 1])
     assert of("MeanSquaredError", PREDS, TARGETS, weights) == pytest.approx(0.4375)
