@@ -137,6 +137,9 @@ def test_what_is_collected_is_of_length_zero_where_its_shape_is_known():
         assert state.compute().shape == (2, 0)
         assert state.compute().dtype == np.float16
     full = Rows(rows=np.ones((2, 3), np.float16))
+    final = (full | full).finalize()
+    assert [part.shape for part in final.rows.parts] == [(2, 6)]
+    assert (final | full).compute().shape == (2, 9)
     assert (start | full | start).compute().shape == (2, 3)
 
 

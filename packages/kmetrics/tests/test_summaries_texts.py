@@ -95,7 +95,7 @@ def test_points_keep_their_colours_and_their_config():
         metric(points=POINTS, colors=POINTS[0])
     with pytest.raises(TypeError, match="colors must be floats in 0 to 1"):
         metric(points=POINTS, colors=POINTS.astype(np.int32))
-    with pytest.raises(TypeError, match="points = .* is not Real"):
+    with pytest.raises(TypeError, match=r"points = .* is not Real"):
         metric(points=POINTS.astype(complex))
     with pytest.raises(TypeError, match="config must be a mapping"):
         ShowPointCloud(config="small")

@@ -26,9 +26,9 @@ _ARRAY_ANNOTATION = re.compile(
 class AutoState(State):
     """A state that is declared by its fields; `merge` and `empty` follow.
 
-    Each array field is made by one of `sum_field`, `mean_field`, `min_field`,
-    `max_field` and `concat_field`; it may hold one array or a tree of arrays. A field
-    without one of these is static: it must be hashable, and equal when merging.
+    Each array field is made by `sum_field`, `mean_field`, `min_field`, `max_field`,
+    `concat_field` or another function of such a name, and holds an array or a tree of
+    arrays. A field without one is static: it must be hashable, and equal when merging.
 
     Inside `compute` the fields are plain numpy values. Everywhere else a sum is a
     `Pair` and a mean an `AverageState`.
@@ -67,7 +67,7 @@ class AutoState(State):
                     f"field {field.name!r} of {cls.__name__} does not say how it "
                     f"merges\n  annotated {_text(field.type)}\n"
                     "write = kmetrics.sum_field(), mean_field(), min_field(), "
-                    "max_field() or concat_field();\n"
+                    "max_field(), concat_field() or another field;\n"
                     "a setting that never merges is a kmetrics.static_field()"
                 )
 
@@ -169,6 +169,16 @@ class AutoState(State):
                 )
         merged = {name: self._merge_field(other, name) for name in kinds}
         return dataclasses.replace(self, **merged, _parent=parent)
+
+    def finalize(self) -> Self:
+        """This state on the host, with what it collected joined; still mergeable."""
+        fetched = super().finalize()
+        joined = {
+            name: _map_nodes(kind, kind.finalize, getattr(fetched, name), unset=Unset())
+            for name, kind in _kinds_of(type(self)).items()
+            if hasattr(kind, "finalize")
+        }
+        return dataclasses.replace(fetched, **joined) if joined else fetched
 
     def _merge_field(self, other: Self, name: str) -> Any:
         kind = _kinds_of(type(self))[name]

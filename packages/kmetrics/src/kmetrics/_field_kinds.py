@@ -213,6 +213,9 @@ class Inner:
     def show(self, stored: Any) -> Any:
         return stored
 
+    def finalize(self, stored: Any) -> Any:
+        return stored.finalize() if isinstance(stored, State) else stored
+
     def empty_like(self, stored: Any) -> Any:
         like = getattr(stored, "empty_like", stored.empty)
         return like()
