@@ -142,12 +142,32 @@ def test_in_a_collection_and_over_devices_they_do_as_alone():
     values = collection.compute(functools.reduce(collection.merge, states))
     assert values == pytest.approx({"ema": 17 / 3.5, "last": 3.0, "max": 10.0})
 
-    def on_each(x):
-        return Ema(metric=MEAN, decay=0.5).get_state(values=x).reduce("rows")
 
-    shards = jax.vmap(on_each, axis_name="rows")(jnp.float32([[1, 3], [10, 10]]))
-    assert shards.factor.tolist() == [0.5, 0.5]  # one batch, in two parts
-    np.testing.assert_allclose(shards.compute(), [6, 6])
+def test_parts_of_a_batch_on_devices_are_no_series():
+    ema, last = Ema(metric=MEAN, decay=0.5), Last(metric=MEAN)
+    norm = kmetrics.Norm(tensor="x", across="last")
+    around = (
+        kmetrics.SkipIfMissing(metric=last),
+        kmetrics.TreeMap(metric=Last(metric=Mean(values="tree"))),
+        kmetrics.Grouped(metric=ema, by="by", groups=1, other=None),
+    )
+
+    def on_each(x):
+        context = {"x": x, "tree": {"a": x}, "by": jnp.zeros(2, int)}
+        states = [m.get_state_from_context(context) for m in (ema, last, norm, *around)]
+        return [state.reduce("rows") for state in states]
+
+    def on(device, state):
+        return jax.tree.map(lambda x: x[device], state).compute()
+
+    mapped = jax.jit(jax.vmap(on_each, axis_name="rows"))
+    each = mapped(jnp.float32([[1, 3], [10, 10]]))
+    assert each[0].factor.tolist() == [0.5, 0.5]  # one batch, in two parts
+    for device in (0, 1):
+        values = [on(device, state) for state in each]
+        assert values[:2] == [6, 6] and values[3:5] == [6, {"a": 6}]
+        assert values[2] == pytest.approx((10**0.5 + 200**0.5) / 2)
+        assert values[5] == {"0": 6, "overall": 6}
 
 
 def test_wrong_options_and_metrics_are_refused():

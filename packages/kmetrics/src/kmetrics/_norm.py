@@ -51,6 +51,10 @@ class LastState(AverageState):
         )
         return type(self)(total=total, count=count, _parent=parent)
 
+    def merge_parts(self, other: Self) -> Self:
+        """The mean over both, which are of one batch."""
+        return super().merge(other)
+
 
 _STATES: dict[str, type[AverageState]] = {
     "mean": AverageState,

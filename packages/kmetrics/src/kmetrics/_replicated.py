@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, ClassVar, Self
 
@@ -16,7 +17,7 @@ from kmetrics._masks import check_weights, combine_masks
 from kmetrics._metric import Inner, Metric, accepts_mask, like_nothing, own_state
 from kmetrics._numerics import is_traced
 from kmetrics._register import state
-from kmetrics._state import State
+from kmetrics._state import State, join, join_parts
 
 
 @state
@@ -45,18 +46,25 @@ class ReplicatedState(State):
 
     def merge(self, other: Self) -> Self:
         """The states of both, place by place."""
+        return self._joined(other, join)
+
+    def merge_parts(self, other: Self) -> Self:
+        """The states of parts of the same batches, place by place."""
+        return self._joined(other, join_parts)
+
+    def _joined(self, other: Self, how: Callable[[Any, Any], Any]) -> Self:
         parent = self.merged_parent(other)
         sizes = [_size(self.states), _size(other.states)]
         if None in sizes:
-            merged = other.states if sizes[0] is None else self.states
+            states = other.states if sizes[0] is None else self.states
         elif sizes[0] != sizes[1]:
             raise MergeError(f"the states are {sizes[0]} and {sizes[1]} side by side")
         elif self.merges_on_device:
-            merged = _merge_side_by_side(self.states, other.states)
+            states = _merge_side_by_side(how, self.states, other.states)
         else:
             pairs = zip(self.each(), other.each(), strict=True)
-            merged = _side_by_side([one.merge(two) for one, two in pairs])
-        return self.replace(states=merged, _parent=parent)
+            states = _side_by_side([how(*pair) for pair in pairs])
+        return self.replace(states=states, _parent=parent)
 
     def each(self) -> Iterator[Any]:
         """The states, one by one, on the host."""
@@ -70,7 +78,9 @@ class ReplicatedState(State):
 
 
 # Compiled once per kind of state, also when merging outside jit.
-_merge_side_by_side = jax.jit(jax.vmap(lambda a, b: a.merge(b)), inline=True)
+@functools.partial(jax.jit, static_argnums=0, inline=True)
+def _merge_side_by_side(how: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    return jax.vmap(how)(a, b)
 
 
 def _side_by_side(states: list[Any]) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from kmetrics._metric import like_nothing
 from kmetrics._numerics import Pair, is_traced, scale_pair
 from kmetrics._register import state
-from kmetrics._state import EmptyState, State
+from kmetrics._state import EmptyState, State, join_parts
 
 
 @state
@@ -41,9 +41,13 @@ class EmaState(State):
             _parent=parent,
         )
 
-    def reduce(self, axis_name: Any) -> Self:
-        """The state of all devices; they hold parts of the same batches."""
-        return self.replace(sums=self.sums.reduce(axis_name))
+    def merge_parts(self, other: Self) -> Self:
+        """The sums of both, as old as one another."""
+        return self.replace(
+            sums=join_parts(self.sums, other.sums),
+            factor=jnp.minimum(self.factor, other.factor),
+            _parent=self.merged_parent(other),
+        )
 
     def empty_like(self) -> Self:
         """The state of no data, with the shapes of this one."""
@@ -94,9 +98,15 @@ class LastState(State):
             later = other if there else self
         return later.replace(_parent=parent)
 
-    def reduce(self, axis_name: Any) -> Self:
-        """The state of all devices; they hold parts of the same batch."""
-        return self.replace(latest=self.latest.reduce(axis_name))
+    def merge_parts(self, other: Self) -> Self:
+        """The state of the batch of which both hold a part."""
+        if isinstance(self.latest, EmptyState) or isinstance(other.latest, EmptyState):
+            return self.merge(other)
+        return self.replace(
+            latest=join_parts(self.latest, other.latest),
+            is_there=self.is_there | other.is_there,
+            _parent=self.merged_parent(other),
+        )
 
     def compute(self) -> Any:
         """The value on the latest batch; without any what `on_empty` says."""

@@ -139,6 +139,13 @@ class State:
         """The state of the data of both."""
         raise NotImplementedError(f"{type(self).__name__} does not define merge")
 
+    def merge_parts(self, other: Self) -> Self:
+        """The state of batches of which both hold parts, as devices do.
+
+        Other than `merge` only for states in which a later batch counts more.
+        """
+        return self.merge(other)
+
     def compute(self) -> Any:
         """The value, on the host: numbers, numpy arrays, text, or a dict of these."""
         raise NotImplementedError(f"{type(self).__name__} does not define compute")
@@ -167,7 +174,7 @@ class State:
                 "reduced over the devices\n"
                 "return it from the mapped function, and merge it there"
             )
-        return reduce_over_axis(self, axis_name, lambda a, b: a.merge(b))
+        return reduce_over_axis(self, axis_name, join_parts)
 
     def gather(self) -> Self:
         """The states of all processes of `jax.distributed`, merged in their order.
@@ -177,7 +184,7 @@ class State:
         A state of arrays that are spread over the processes counts all of them already.
         """
         own = self.finalize()
-        return gather_processes(own, lambda a, b: a.merge(b), local=ParentRef)
+        return gather_processes(own, join_parts, local=ParentRef)
 
     def empty_value(self) -> float:
         """What to compute when nothing counts, from `on_empty` of the metric.
@@ -220,6 +227,16 @@ class State:
             f"  {mine.metric!r}\n  {theirs.metric!r}\n"
             "merge states of one metric, or of metrics that differ in keys alone"
         )
+
+
+def join(a: Any, b: Any) -> Any:
+    """The state of the batches of both, also of another library."""
+    return a.merge(b)
+
+
+def join_parts(a: Any, b: Any) -> Any:
+    """The state of batches of which both hold parts, also of another library."""
+    return a.merge_parts(b) if isinstance(a, State) else a.merge(b)
 
 
 @state

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Self
 
 import jax
@@ -12,7 +12,7 @@ import kontext
 from kmetrics._errors import MergeError
 from kmetrics._metric import Inner, Metric, leads_into, like_nothing, path_texts
 from kmetrics._register import state
-from kmetrics._state import State
+from kmetrics._state import State, join, join_parts
 
 __all__ = ["TreeMap", "TreeReduce"]
 
@@ -53,6 +53,13 @@ class TreeState(State):
         Raises:
           MergeError: the trees have different leaves.
         """
+        return self._joined(other, join)
+
+    def merge_parts(self, other: Self) -> Self:
+        """The states of parts of the same batches, leaf by leaf."""
+        return self._joined(other, join_parts)
+
+    def _joined(self, other: Self, how: Callable[[Any, Any], Any]) -> Self:
         parent = self.merged_parent(other)
         if not self.states or not other.states:
             return self.replace(states=self.states or other.states, _parent=parent)
@@ -62,8 +69,8 @@ class TreeState(State):
                 "the trees of two states have different leaves\n"
                 f"  only in one of them: {', '.join(odd[:5])}"
             )
-        merged = {name: s.merge(other.states[name]) for name, s in self.states.items()}
-        return self.replace(states=merged, _parent=parent)
+        states = {name: how(s, other.states[name]) for name, s in self.states.items()}
+        return self.replace(states=states, _parent=parent)
 
     def compute(self) -> dict[str, Any]:
         """Path of the leaf to value."""

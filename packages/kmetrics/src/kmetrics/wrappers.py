@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import warnings
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from kmetrics._metric import Inner, Metric, like_nothing, path_texts
 from kmetrics._numerics import add_pairs, to_pair, zero_pair
 from kmetrics._options import Text
 from kmetrics._register import state
-from kmetrics._state import EmptyState, State
+from kmetrics._state import EmptyState, State, join, join_parts
 
 __all__ = ["MissingKeyWarning", "NoopMetric", "SkipIfMissing"]
 
@@ -72,13 +72,20 @@ class SkipState(State):
 
     def merge(self, other: Self) -> Self:
         """The state of the batches of both."""
+        return self._joined(other, join)
+
+    def merge_parts(self, other: Self) -> Self:
+        """The state of batches of which both hold parts."""
+        return self._joined(other, join_parts)
+
+    def _joined(self, other: Self, how: Callable[[Any, Any], Any]) -> Self:
         parent = self.merged_parent(other)
         none_here = isinstance(self.kept, EmptyState)
         none_there = isinstance(other.kept, EmptyState)
         if none_here or none_there:
             kept = other.kept if none_here else self.kept
         else:
-            kept = self.kept.merge(other.kept)
+            kept = how(self.kept, other.kept)
         skipped = add_pairs(self.skipped, other.skipped)
         return self.replace(kept=kept, skipped=skipped, _parent=parent)
 
