@@ -229,7 +229,9 @@ def test_nnx_states_are_read_by_path():
         update(state, "lin.bias.shape", 3)
     # A state gives what lies in it as states, but holds dicts: so must its copies.
     kept = kontext.filter(state, "**.value")
-    for copied in (zeros, kept, unflatten(flatten(state), like=state)):
+    mapped = update(state, "lin", lambda lin: jax.tree.map(lambda x: x + 1, lin))
+    assert get(mapped, "lin.bias.value").tolist() == [1, 1, 1]
+    for copied in (zeros, kept, mapped, unflatten(flatten(state), like=state)):
         assert jax.tree.structure(copied) == jax.tree.structure(state)
 
 

@@ -53,7 +53,12 @@ def with_children(node: Any, changes: list[tuple[Part, Any]]) -> Any:
 
 
 def _mapping_with(node: Any, changes: list[tuple[Part, Any]]) -> Any:
-    return made_anew(node, {**dict(stored_children(node) or ()), **dict(changes)})
+    items = dict(stored_children(node) or ())
+    for key, value in changes:
+        is_view = type(value) is type(node) and type(items.get(key)) is dict
+        # A view of what a node holds as a dict, as a function of the user gives it.
+        items[key] = dict(stored_children(value) or ()) if is_view else value
+    return made_anew(node, items)
 
 
 def _namedtuple_with(node: Any, changes: list[tuple[Part, Any]]) -> Any:
