@@ -145,6 +145,9 @@ def test_every_place_that_jax_names_is_read_and_changed_as_a_copy():
         with pytest.raises(kontext.PathTypeError, match="fixed"):
             kontext.delete(tree, path)
     assert flatten(tree) == flat and vars(tree["r"]) == {"a": 5}
+    for path, names in (("f[2]", "'a', 'b', 0, 1"), ("r.z", "'a', 'first'")):
+        with pytest.raises(kontext.PathLookupError, match=f"fields: {names}"):
+            get(tree, path)
 
 
 def test_arrays_of_jax_do_not_clamp_an_index():

@@ -54,13 +54,13 @@ def available_names(node: Any) -> list[Any]:
         # By type first: keys of mixed types do not compare.
         keys = sorted(node, key=lambda key: (type(key).__name__, str(key)))
         return keys
+    if kind not in (Kind.FIELDS, Kind.NAMEDTUPLE, Kind.REGISTERED, Kind.OBJECT):
+        return []
+    names = _public_names(node) if kind is Kind.OBJECT else []
     if kind in (Kind.FIELDS, Kind.NAMEDTUPLE):
-        return list(field_names(node))
-    if kind is Kind.REGISTERED:
-        return [part for part, _ in children(node) or ()]
-    if kind is Kind.OBJECT:
-        return _public_names(node)
-    return []
+        names = list(field_names(node))
+    # What was registered with JAX may have other names there.
+    return list(dict.fromkeys([*names, *(part for part, _ in children(node) or ())]))
 
 
 def _public_names(node: Any) -> list[str]:
