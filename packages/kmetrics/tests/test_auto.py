@@ -290,8 +290,8 @@ def test_an_array_field_that_says_no_merge_is_refused_at_definition():
     assert str(error.value) == (
         "field 'total' of Broken does not say how it merges\n"
         "  annotated Array\n"
-        "write = kmetrics.sum_field(), mean_field(), min_field(), max_field() or "
-        "concat_field();\n"
+        "write = kmetrics.sum_field(), mean_field(), min_field(), max_field(), "
+        "concat_field() or another field;\n"
         "a setting that never merges is a kmetrics.static_field()"
     )
 
