@@ -142,6 +142,7 @@ def test_a_process_without_examples_of_its_own_gives_a_masked_batch():
     assert batch["_mask"].tolist() == [False, False] and batch["id"].tolist() == [0, 0]
 
 
+@pytest.mark.spec("io-4")
 def test_a_batch_that_does_not_divide_by_the_processes_names_valid_sizes():
     with pytest.raises(DataError) as caught:
         pipeline(100, batch_size=66).open(process_count=4)
