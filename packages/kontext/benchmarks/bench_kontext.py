@@ -69,9 +69,20 @@ def nested(depth):
     return tree
 
 
-def params(blocks):
-    layer = {"kernel": 1.0, "bias": 0.0}
-    return {f"block{i}": {f"layer{j}": layer for j in range(10)} for i in range(blocks)}
+def params(blocks, leaf=0.0):
+    return {
+        f"block{i}": {f"layer{j}": {"kernel": leaf, "bias": leaf} for j in range(10)}
+        for i in range(blocks)
+    }
+
+
+class Array:
+    """As much of an array as paths look at."""
+
+    shape, dtype = (2, 3), "float32"
+
+    def __getitem__(self, axes):
+        return 0.0
 
 
 class Row:
@@ -135,14 +146,15 @@ def fail(tree):
 
 
 def bench_trees():
-    for blocks, calls, rounds in ((20, 10, 31), (50, 5, 31), (5000, 1, 5)):
-        tree = params(blocks)
-        size = blocks * 20
-        plain = partial(plain_flatten, tree, "", {})
-        every = partial(kontext.flatten, tree)
-        beside(f"flatten {size} leaves", every, plain, calls, rounds)
-        change = partial(kontext.set, tree, "**.bias", 0.0)
-        beside(f"set **.bias in {size} leaves", change, plain, calls, rounds)
+    for blocks, calls, rounds in ((20, 10, 31), (50, 5, 31), (5000, 1, 9)):
+        for kind, leaf in (("leaves", 0.0), ("arrays", Array())):
+            tree = params(blocks, leaf)
+            what = f"{blocks * 20} {kind}"
+            plain = lambda tree=tree: plain_flatten(tree, "", {})  # noqa: E731
+            every = partial(kontext.flatten, tree)
+            beside(f"flatten {what}", every, plain, calls, rounds)
+            change = partial(kontext.set, tree, "**.bias", leaf)
+            beside(f"set **.bias in {what}", change, plain, calls, rounds)
     failing = partial(fail, params(20))
     alone("failing resolve of 2 keys in 400 leaves", failing, 10)
 

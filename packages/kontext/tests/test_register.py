@@ -133,6 +133,21 @@ def test_registration_counts_from_then_on_and_can_be_replaced():
     assert kontext.flatten(late) == {"b": 1}
 
 
+def test_array_that_was_met_as_a_leaf_can_be_registered():
+    class Block:
+        shape, dtype = (2,), "float32"
+
+        def __getitem__(self, index):
+            return index
+
+    tree = {"b": Block(), "x": 1}
+    assert kontext.flatten(tree) == tree
+    assert kontext.get_all(tree, "**.x") == {"x": 1}
+    register_node(Block, children=lambda node: [("x", 5)])
+    assert kontext.flatten(tree) == {"b.x": 5, "x": 1}
+    assert kontext.get_all(tree, "**.x") == {"x": 1, "b.x": 5}
+
+
 @pytest.mark.parametrize("cls", [dict, int, "Rows"])
 def test_built_in_classes_are_refused(cls):
     with pytest.raises(PathTypeError, match="not built in"):

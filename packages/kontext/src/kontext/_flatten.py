@@ -7,7 +7,7 @@ from typing import Any
 
 from kontext._errors import PathError, PathTypeError, nesting_error
 from kontext._format import format_child, format_item, format_parts
-from kontext._nodes import PLAIN_LEAVES, children, stored_children
+from kontext._nodes import LEAF_TYPES, children, stored_children
 from kontext._parts import MISSING, Part, Parts, has_slice, normalize_part
 from kontext._path import PathLike, as_path
 from kontext._rebuild import with_children
@@ -75,7 +75,7 @@ def _collect(
             child = f"{text}.{key}" if text else key
         else:
             child = format_child(text, _legal(key, text))
-        if is_leaf is None and type(value) in PLAIN_LEAVES:
+        if is_leaf is None and type(value) in LEAF_TYPES:
             leaves[child] = value
         else:
             _collect(value, child, leaves, is_leaf, keep_empty)

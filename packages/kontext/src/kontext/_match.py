@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kontext._errors import Explanation, PathLookupError, nesting_error
 from kontext._format import format_parts
-from kontext._nodes import PLAIN_LEAVES, Kind, children, field_names, has_child, kind_of
+from kontext._nodes import LEAF_TYPES, Kind, children, field_names, has_child, kind_of
 from kontext._parts import (
     DOUBLE_STAR,
     MISSING,
@@ -143,7 +143,7 @@ class _Search(NamedTuple):
             # What a node computes is no place of the tree: `**.T` finds no transpose.
             self.collect(parts, parent, node, rest)
         for key, value in below or ():
-            if rest and type(value) in PLAIN_LEAVES:
+            if rest and type(value) in LEAF_TYPES:
                 continue
             part = key if type(key) is str else legal_part(key)
             if part is not MISSING:
@@ -156,7 +156,7 @@ class _Search(NamedTuple):
             self.found.append(_new_match(((*parts, name), node, node[name], ())))
         for key, value in node.items():
             cls = type(value)
-            if cls in PLAIN_LEAVES:
+            if cls in LEAF_TYPES:
                 continue
             part = key if type(key) is str else legal_part(key)
             if part is MISSING:

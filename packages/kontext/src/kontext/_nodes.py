@@ -16,6 +16,9 @@ from kontext._parts import MISSING, Part
 _LEAVES = (str, bytes, bytearray, int, float, complex, bool, type(None))
 # Of these types exactly, nothing has to be asked to know that they are leaves.
 PLAIN_LEAVES = frozenset({str, bytes, int, float, complex, bool})
+# Those, and the classes of arrays that were met. `None` is none: it may be left out.
+LEAF_TYPES: set[type] = set(PLAIN_LEAVES)
+_MAX_TYPES = 1024
 
 
 class Kind(enum.Enum):
@@ -31,7 +34,7 @@ class Kind(enum.Enum):
     REGISTERED = "registered"
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=_MAX_TYPES)
 def kind_of(cls: type) -> Kind:
     """The kind that the instances of a class are."""
     if adapter_of(cls) is not None:
@@ -60,7 +63,7 @@ def field_names(node: Any) -> tuple[str, ...]:
     return tuple(vars(node)) if declared is None else declared
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=_MAX_TYPES)
 def _declared_fields(cls: type) -> tuple[str, ...] | None:
     if hasattr(cls, "__dataclass_fields__"):
         # Not free to import, but whoever made the class has done so.
@@ -105,7 +108,7 @@ def stored_children(node: Any) -> Iterable[tuple[Part, Any]] | None:
     return [(key, stored.get(key, value)) for key, value in below or ()]
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=_MAX_TYPES)
 def _expander(cls: type) -> Callable[[Any], Iterable[tuple[Part, Any]] | None] | None:
     """What lists the children of the instances of a class."""
     adapter = adapter_of(cls)
@@ -113,6 +116,8 @@ def _expander(cls: type) -> Callable[[Any], Iterable[tuple[Part, Any]] | None] |
         return lambda node: list(adapter.children(node))
     match kind_of(cls):
         case Kind.LEAF | Kind.ARRAY:
+            if cls is not type(None) and len(LEAF_TYPES) < _MAX_TYPES:
+                LEAF_TYPES.add(cls)
             return None
         case Kind.MAPPING:
             return lambda node: [(key, node[key]) for key in node]
@@ -151,3 +156,4 @@ def forget_kinds() -> None:
     """Forgets what is known of classes, since one of them was registered."""
     kind_of.cache_clear()
     _expander.cache_clear()
+    LEAF_TYPES.intersection_update(PLAIN_LEAVES)

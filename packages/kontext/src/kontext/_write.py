@@ -49,10 +49,10 @@ def set_all(targets: list[Match], value: Any) -> None:
     Raises:
       PathTypeError: If the parent of a target is immutable; nothing is written.
     """
-    if all(type(t.parent) is dict and not t.missing for t in targets):
+    if all(type(parent) is dict and not names for _, parent, _, names in targets):
         # The usual case, in which no write can fail.
-        for target in targets:
-            target.parent[target.parts[-1]] = value
+        for parts, parent, _, _ in targets:
+            parent[parts[-1]] = value
         return
     targets = _distinct(targets)
     for target in targets:
