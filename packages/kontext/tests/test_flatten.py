@@ -88,8 +88,14 @@ def test_data_that_holds_itself_is_refused():
     tree["self"] = tree
     with pytest.raises(PathError, match="holds itself"):
         flatten(tree)
-    with pytest.raises(PathError, match="holds itself"):
-        get_all(tree, "**.x")
+    for walk in (
+        lambda: get_all(tree, "**.x"),
+        lambda: flatten(tree, separator="/"),
+        lambda: unflatten({"x": 1}, like=tree),
+        lambda: unflatten({".".join("a" * 3000): 1}),
+    ):
+        with pytest.raises(PathError, match="too deeply"):
+            walk()
     assert get(tree, "self.self.x") == 1
 
 

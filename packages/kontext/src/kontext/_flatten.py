@@ -43,9 +43,10 @@ def flatten_with_path(
     head = as_path(prefix)
     if separator is not None:
         _refuse_separator(separator)
-        return _flatten_joined(obj, head.parts, separator, is_leaf, keep_empty)
     leaves: dict[str, Any] = {}
     try:
+        if separator is not None:
+            return _flatten_joined(obj, head.parts, separator, is_leaf, keep_empty)
         _collect(obj, str(head), leaves, is_leaf, keep_empty)
     except RecursionError:
         raise nesting_error() from None
@@ -177,12 +178,15 @@ def unflatten(
         )
     if separator is not None:
         _refuse_separator(separator)
-    if like is not MISSING:
-        return _fill_like(like, mapping, separator)
-    root = _Branch()
-    for text, leaf in mapping.items():
-        root.insert(_split(text, separator), leaf, text)
-    return root.build("")
+    try:
+        if like is not MISSING:
+            return _fill_like(like, mapping, separator)
+        root = _Branch()
+        for text, leaf in mapping.items():
+            root.insert(_split(text, separator), leaf, text)
+        return root.build("")
+    except RecursionError:
+        raise nesting_error() from None
 
 
 def _split(text: str, separator: str | None) -> Parts:

@@ -120,11 +120,6 @@ def _normalize_slice(part: slice) -> slice:
     return slice(*plain)
 
 
-def is_index(part: Part) -> bool:
-    """Whether the part counts positions; `True` and `False` do not."""
-    return type(part) is int
-
-
 def is_axes(part: Part) -> bool:
     """Whether the part selects along axes of an array, as in `[..., 0]`."""
     return type(part) is tuple and bool(part) and all(map(_is_axis, part))
