@@ -36,6 +36,23 @@ def test_a_metric_is_named_before_what_is_around_it():
     ]
 
 
+def test_a_mask_that_does_not_fit_names_the_loss_and_its_paths():
+    loss = losses.L2(preds="x", targets="x", mask="keep")
+    context = {"x": np.ones(2, np.float32), "keep": np.ones(3)}
+    terms = {"a": loss}
+    read = "in L2, which reads mask from 'keep', preds from 'x', targets from 'x'"
+    calls = {
+        (read,): loss,
+        (read, "loss a"): lambda x: kmetrics.total_loss(terms, x),
+        (read, "loss a "): lambda x: kmetrics.per_example_loss(terms, x),
+    }
+    for expected, call in calls.items():
+        with pytest.raises(kmetrics.MaskShapeError, match=r"mask \[3\]") as error:
+            call(context)
+        told = [note for note in notes(error) if not note.startswith("-----")]
+        assert told == [note.strip() for note in expected]
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import kontext
 from kmetrics._calls import reading
 from kmetrics._errors import StateDefinitionError
+from kmetrics._explicit import on_automatic_axes
 from kmetrics._loss_inputs import (
     ComputeDtype,
     Weight,
@@ -191,8 +192,9 @@ class Loss(Metric):
 
         Args, errors: as for `Metric.get_state_from_context`.
         """
-        terms = self.terms_from_context(context, mask=mask, example_roots=example_roots)
-        return self._state(terms)
+        keyed, given = self._read(context, mask, example_roots)
+        with reading(keyed):
+            return on_automatic_axes(lambda x: self._state(self._terms(**x)), given)
 
     def terms_from_context(
         self,
@@ -205,6 +207,14 @@ class Loss(Metric):
 
         Args, errors: as for `Metric.get_state_from_context`.
         """
+        keyed, given = self._read(context, mask, example_roots)
+        with reading(keyed):
+            return self._terms(**given)
+
+    def _read(
+        self, context: Any, mask: Any | None, example_roots: Collection[str] | None
+    ) -> tuple[Loss, dict[str, Any]]:
+        """The loss with the keys that it reads, and the arguments of `_terms`."""
         keyed = self
         if callable(self.weight):
             if not kontext.has(context, self.step):
@@ -213,11 +223,10 @@ class Loss(Metric):
         else:
             keyed = self.replace(step=None)
         inputs = kontext.resolve_from_keyed_obj(context, keyed)
-        with reading(keyed):
-            if not self.reads_from(example_roots):
-                return self._terms(inputs, examples=None)
-            shared = self._shared(example_roots)
-            return self._terms(inputs, examples=mask, shared=shared)
+        if not self.reads_from(example_roots):
+            return keyed, {"inputs": inputs, "examples": None}
+        shared = self._shared(example_roots)
+        return keyed, {"inputs": inputs, "examples": mask, "shared": shared}
 
     def __kontext_func__(self) -> Callable[..., Any]:
         return self._call
@@ -272,6 +281,7 @@ class Loss(Metric):
             values = jnp.where(factor == 0, 0.0, values * factor)
         if both is not None:
             both = self._mask_of_values(jnp.asarray(both), values.shape)
+            both = align_left(both, values.shape)
         return Terms(values, both, self.get_mass(**inputs), examples, weight)
 
     def _mask_of_values(self, mask: jax.Array, shape: tuple[int, ...]) -> jax.Array:

@@ -54,7 +54,13 @@ def per_example_loss(
             raise TypeError(f"{name!r} is not a Loss\n  got {type(loss).__name__}")
         if not loss.reads_from(example_roots):
             continue
-        terms = loss.terms_from_context(context, mask=mask, example_roots=example_roots)
+        try:
+            terms = loss.terms_from_context(
+                context, mask=mask, example_roots=example_roots
+            )
+        except Exception as error:
+            error.add_note(f"loss {name}")
+            raise
         values[name] = _per_example(loss, terms)
     shapes = {name: value.shape for name, value in values.items()}
     if len(set(shapes.values())) != 1 or () in shapes.values():

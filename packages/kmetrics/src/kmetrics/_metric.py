@@ -14,6 +14,7 @@ import numpy as np
 import kontext
 from kmetrics._calls import explain, reading
 from kmetrics._errors import MaskNotAcceptedError, StateDefinitionError
+from kmetrics._explicit import on_automatic_axes
 from kmetrics._freeze import freeze
 from kmetrics._masks import combine_masks
 from kmetrics._options import Option, check_options
@@ -307,7 +308,10 @@ def _owned(get_state: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(get_state)
     def owned(self: Metric, *args: Any, **kwargs: Any) -> Any:
         try:
-            return own_state(self, get_state(self, *args, **kwargs))
+            made = on_automatic_axes(
+                lambda given: get_state(self, *given[0], **given[1]), (args, kwargs)
+            )
+            return own_state(self, made)
         except Exception as error:
             explain(error, self, self._call, args, kwargs)
             raise
