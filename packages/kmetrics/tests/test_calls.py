@@ -1,7 +1,9 @@
+import jax
 import numpy as np
 import pytest
 
 import kmetrics
+import kontext
 import ktyping
 from kmetrics import losses
 
@@ -51,6 +53,32 @@ def test_a_mask_that_does_not_fit_names_the_loss_and_its_paths():
             call(context)
         told = [note for note in notes(error) if not note.startswith("-----")]
         assert told == [note.strip() for note in expected]
+
+
+def test_a_wrapper_that_finds_no_path_of_its_own_is_named():
+    mean = kmetrics.Mean(values="x")
+    wrappers = (
+        kmetrics.Grouped(metric=mean, by="group", groups=2),
+        kmetrics.Bootstrap(metric=mean, ids="ids"),
+        kmetrics.Every(metric=mean, n=2),
+    )
+    for metric in wrappers:
+        with pytest.raises(kontext.PathLookupError) as error:
+            metric({"x": np.ones(2, np.float32)})
+        assert notes(error) == [f"in {type(metric).__name__}"]
+    with pytest.raises(kontext.RequiredKeyError) as error:
+        kmetrics.Bootstrap(metric=mean)({"x": np.ones(2, np.float32)})
+    assert notes(error) == ["in Bootstrap"]
+
+
+def test_computing_on_the_host_under_jit_says_where_to_compute():
+    state = kmetrics.FBeta().get_state(labels=np.array([0, 1]), logits=np.eye(2))
+    with pytest.raises(jax.errors.TracerArrayConversionError) as error:
+        jax.jit(lambda s: s.compute())(state)
+    assert any(
+        "the value of FBeta is computed on the host, not under jit" in note
+        for note in notes(error)
+    )
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,8 @@ def test_an_empty_state_that_counts_breaks_a_law():
 def test_one_batch_shows_no_law():
     with pytest.raises(ValueError, match="two batches or more, got 1"):
         check_laws(kmetrics.Mean(), batches(values=())[:1])
+    with pytest.raises(ValueError, match="list of batches.*\n  got one mapping of val"):
+        check_laws(kmetrics.Mean(), batches(values=())[0])
 
 
 class LooksAtPadding(kmetrics.Mean):
@@ -185,8 +187,10 @@ def test_a_state_that_grows_on_the_device_breaks_a_law():
 
 
 def test_a_batch_without_examples_is_part_of_the_laws():
-    with pytest.raises(ValueError, match="zero-size array"):
+    with pytest.raises(ValueError, match="zero-size array") as error:
         check_laws(FailsOnNothing(), batches(values=()))
+    told = "while check_laws made a state of 0 examples: a batch without examples"
+    assert any(note.startswith(told) for note in error.value.__notes__)
 
 
 class StartsAgain(kmetrics.Norm):

@@ -11,12 +11,18 @@ from typing import Any, ClassVar, Self
 import jax
 import numpy as np
 
+from kmetrics._calls import note_once
 from kmetrics._errors import MergeError, StateDefinitionError
 from kmetrics._fields import KIND, Unset
 from kmetrics._numerics import Pair, is_traced
 from kmetrics._register import fields_of, is_static, state
 from kmetrics._state import State
 
+_NOT_YET_KNOWN = (
+    jax.errors.TracerArrayConversionError,
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerIntegerConversionError,
+)
 _ARRAY_ANNOTATION = re.compile(
     r"\b(Array|ndarray|Num|Float\d*|BFloat16|S?Int\d*|UInt\d*|Bool|Complex\d*)\b"
 )
@@ -286,6 +292,15 @@ def _on_plain_values(compute: Callable[[Any], Any]) -> Callable[[Any], Any]:
             return compute(self)
         # 0 / 0 of a state without data is NaN, not a warning.
         with np.errstate(divide="ignore", invalid="ignore"):
-            return compute(self.plain())
+            try:
+                return compute(self.plain())
+            except _NOT_YET_KNOWN as error:
+                name = type(self if self.parent is None else self.parent).__name__
+                note_once(
+                    error,
+                    f"the value of {name} is computed on the host, not under jit: "
+                    "return the state from the jitted function, and call compute there",
+                )
+                raise
 
     return on_plain_values

@@ -25,6 +25,16 @@ def reading(metric: Any) -> Generator[None]:
         raise
 
 
+@contextlib.contextmanager
+def inside(metric: Any) -> Generator[None]:
+    """Adds to an error in which metric it is."""
+    try:
+        yield
+    except Exception as error:
+        note_once(error, f"in {type(metric).__name__}")
+        raise
+
+
 def explain(
     error: Exception,
     metric: Any,

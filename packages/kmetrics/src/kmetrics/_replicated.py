@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import kontext
+from kmetrics._calls import inside
 from kmetrics._errors import HostOnlyError, MaskNotAcceptedError, MergeError
 from kmetrics._masks import check_weights, combine_masks
 from kmetrics._metric import Inner, Metric, accepts_mask, like_nothing, own_state
@@ -161,7 +162,8 @@ class Replicated(Metric):
         Args, errors: as for `Metric.get_state_from_context`.
         """
         name = self.numbers_key
-        numbers = kontext.resolve_from_keypaths(context, {name: self._path})[name]
+        with inside(self):
+            numbers = kontext.resolve_from_keypaths(context, {name: self._path})[name]
         inputs = {
             path: kontext.get_by_path(context, path)
             for path in self.metric.keypaths()

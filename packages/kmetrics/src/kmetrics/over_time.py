@@ -15,6 +15,7 @@ import numpy as np
 
 import kontext
 from kmetrics._auto import AutoState
+from kmetrics._calls import inside
 from kmetrics._errors import HostOnlyError
 from kmetrics._fields import max_field, min_field
 from kmetrics._loss_state import LossState
@@ -141,7 +142,8 @@ class Every(Metric):
 
         Args, errors: as for `Metric.get_state_from_context`.
         """
-        step = kontext.resolve_from_keypaths(context, {"step": self.step})["step"]
+        with inside(self):
+            step = kontext.resolve_from_keypaths(context, {"step": self.step})["step"]
         return self._if_due(
             step,
             lambda: self.metric.get_state_from_context(

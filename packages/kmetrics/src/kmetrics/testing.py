@@ -63,8 +63,13 @@ def check_laws(
 
     Raises:
       LawError: a law does not hold; names it, and shows both values.
-      ValueError: fewer than two batches.
+      ValueError: fewer than two batches, or one mapping in the place of a list.
     """
+    if isinstance(batches, Mapping):
+        raise ValueError(
+            "check_laws needs a list of batches, each the inputs of get_state by name\n"
+            f"  got one mapping of {', '.join(map(str, batches))}"
+        )
     if len(batches) < 2:
         raise ValueError(f"check_laws needs two batches or more, got {len(batches)}")
     laws = _Laws(metric, _maker(metric, batches), rtol)
@@ -159,9 +164,13 @@ class _Laws:
     ) -> None:
         whole = _value(self.make(joined))
         self.check("merged batches equal one batch", whole, value)
-        nothing = self.make(_rows(start, slice(0)))
-        merged = _value(_merge(nothing, first))
-        self.check("a batch without examples changes nothing", merged, _value(first))
+        law = "a batch without examples changes nothing"
+        try:
+            nothing = self.make(_rows(start, slice(0)))
+        except Exception as error:
+            error.add_note(f"while check_laws made a state of 0 examples: {law}")
+            raise
+        self.check(law, _value(_merge(nothing, first)), _value(first))
 
     def check_cut(self, joined: Inputs, value: Any, rows: int) -> None:
         sizes = {len(x) for x in jax.tree.leaves(dict(joined)) if _has_rows(x)}
