@@ -284,6 +284,7 @@ class MinOverTime(_Extreme):
 
     A batch without a value, which is NaN, does not count. Under jit the value of a
     batch is computed on the device, which means and losses can do.
+    Where each device holds a state of its part of a batch, a part is a batch.
 
     Attributes:
       metric: the metric, or loss; of several results each has its own extreme.
