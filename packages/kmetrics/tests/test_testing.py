@@ -72,7 +72,9 @@ def test_an_empty_state_that_counts_breaks_a_law():
 def test_one_batch_shows_no_law():
     with pytest.raises(ValueError, match="two batches or more, got 1"):
         check_laws(kmetrics.Mean(), batches(values=())[:1])
-    with pytest.raises(ValueError, match="list of batches.*\n  got one mapping of val"):
+    with pytest.raises(
+        ValueError, match=r"list of batches.*\n  got one mapping of val"
+    ):
         check_laws(kmetrics.Mean(), batches(values=())[0])
 
 
