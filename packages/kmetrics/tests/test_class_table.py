@@ -40,6 +40,15 @@ def evaluated(collection, batches):
     return states, collection.compute(states)
 
 
+def test_the_tables_of_several_models_are_computed_one_by_one(batches):
+    metric = VIEWS["f1"]
+    state = metric.get_state_from_context(batches[0])
+    both = jax.tree.map(lambda x: np.stack([x, x]), state)
+    with pytest.raises(ValueError, match=r"several tables\n  counts \[2, 3, 3\]"):
+        both.compute()
+    assert jax.tree.map(lambda x: x[1], both).compute() == state.compute()
+
+
 def test_metrics_of_one_source_keep_one_table(batches):
     shared = kmetrics.Collection({"table": TABLE, **VIEWS})
     states, values = evaluated(shared, batches)

@@ -46,7 +46,17 @@ class ConfusionState(AutoState):
 
 
 def value_of(metric: Any, counts: np.ndarray) -> Any:
-    """The value of a table that is not all 0; NaN if something was no class."""
+    """The value of a table that is not all 0; NaN if something was no class.
+
+    Raises:
+      ValueError: there are several tables, as vmap makes them.
+    """
+    if counts.ndim != 2:
+        raise ValueError(
+            f"{type(metric).__name__}: the state holds several tables\n"
+            f"  counts {list(counts.shape)}, expected [n, n]\n"
+            "compute the value of each: jax.tree.map(lambda x: x[i], state).compute()"
+        )
     if np.isnan(counts).any():
         return metric.from_counts(np.ones_like(counts)) * np.nan
     return metric.from_counts(counts)
