@@ -1,3 +1,4 @@
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -146,11 +147,26 @@ def test_a_k_that_is_always_right_is_refused(k):
         Accuracy(top_k=0)
 
 
-def test_a_row_with_a_nan_and_a_label_that_is_no_class_are_wrong():
+def test_a_row_with_a_nan_is_wrong():
     assert accuracy([[np.nan, 0.0], [1.0, 0.0]], [0, 0]) == 0.5
     assert accuracy([[np.nan, 0.0], [1.0, 0.0]], [1, 0], ties="optimistic") == 0.5
-    assert accuracy([[1.0, 0.0], [0.0, 1.0]], [-1, 1]) == 0.5
-    assert accuracy([[1.0, 0.0], [0.0, 1.0]], [-1, 1], ignore_index=-1) == 1.0
+
+
+@pytest.mark.parametrize("label", [-1, 2])
+@pytest.mark.parametrize("metric", [Accuracy(), TopKAccuracy(k=1), JointAccuracy()])
+def test_a_label_that_is_no_class_is_an_error_or_nan_under_jit(metric, label):
+    inputs = {"logits": jnp.eye(2), "labels": jnp.array([label, 1])}
+    name = type(metric).__name__
+    message = rf"^{name}.*: a label is no class\n  got {label}, expected 0 to 1"
+    with pytest.raises(ValueError, match=message):
+        metric(**inputs)
+    get_state = jax.jit(metric.get_state)
+    assert np.isnan(get_state(**inputs).compute())
+    for mask in (jnp.array([0.0, 2.0]), jnp.array([False, True])):
+        assert metric(**inputs, mask=mask) == 1.0
+        assert get_state(**inputs, mask=mask).compute() == 1.0
+    if name != "JointAccuracy":
+        assert metric.replace(ignore_index=label)(**inputs) == 1.0
 
 
 @pytest.mark.spec("kmetrics-10")

@@ -195,6 +195,45 @@ def test_the_mask_goes_to_metrics_that_read_examples():
     assert values["norm"] == 2.0
 
 
+LOSSES = {"l2": losses.L2(preds="preds", targets="preds")}
+
+
+def by_metric(**options):
+    return kmetrics.Mean(values="preds").get_state_from_context(**options)
+
+
+def by_loss(**options):
+    return kmetrics.total_loss(LOSSES, options.pop("context"), **options)
+
+
+def by_example(**options):
+    return kmetrics.per_example_loss(LOSSES, options.pop("context"), **options)
+
+
+@pytest.mark.parametrize(
+    "read", [COLLECTION.get_states, by_metric, by_loss, by_example]
+)
+def test_roots_that_are_not_there_would_leave_the_padding_in(read):
+    options = {"context": context(1, 2), "mask": np.array([True, False])}
+    with pytest.raises(ValueError, match=r"'pred' is no part of .*\n.*mean 'preds'"):
+        read(**options, example_roots={"pred"})
+    with pytest.raises(ValueError, match=r"'preds\.x' is no part .*\n.*mean 'preds'"):
+        read(**options, example_roots={"preds.x"})
+    with pytest.raises(TypeError, match=r"got the text 'preds'\nwrite {'preds'}"):
+        read(**options, example_roots="preds")
+    read(**options, example_roots={"preds", "batch"})
+
+
+def test_what_is_no_mapping_of_states_is_refused():
+    with pytest.raises(TypeError, match="kept by name, got a NoneType"):
+        COLLECTION.compute(None)
+    table = kmetrics.ConfusionMatrix(logits="z", labels="y", num_classes=3)
+    others = kmetrics.Collection({"mean": table})
+    with pytest.raises(AttributeError, match="AverageState") as error:
+        others.compute(COLLECTION.get_states(context(1.0)))
+    assert "metric mean" in error.value.__notes__
+
+
 @pytest.mark.case("070")
 def test_padding_is_left_out_instead_of_averaged_in():
     data = np.arange(9.0, dtype=np.float32)  # mean 4

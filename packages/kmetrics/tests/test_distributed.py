@@ -108,6 +108,7 @@ class Samples(kmetrics.Mean):
 own = np.arange(5.0) if index == 0 else np.arange(5.0, 8.0)
 collection = kmetrics.Collection({
     "mean": kmetrics.Mean(values="x"),
+    "ema": kmetrics.Ema(metric=kmetrics.Mean(values="x"), decay=0.5),
     "all": Samples(values="x"),
     "rare": kmetrics.SkipIfMissing(metric=kmetrics.Mean(values="only.second")),
     "shown": kmetrics.summaries.ShowImages(images="image", num_images=6),
@@ -124,6 +125,7 @@ alone = kmetrics.AverageState.from_values(own).gather()
 never = (Samples().empty() if index else Samples().get_state(values=own)).gather()
 print(json.dumps({
     "mean": values["mean"],
+    "ema": values["ema"],
     "all": values["all/seen"].tolist(),
     "unit": values["all/unit"],
     "rare": values["rare"],
@@ -162,6 +164,7 @@ def test_states_of_two_processes_become_one_whatever_their_sizes(tmp_path):
         == second
         == {
             "mean": 3.5,
+            "ema": 3.5,  # parts of one batch are no series
             "all": [0, 1, 2, 3, 4, 5, 6, 7],
             "unit": "m",
             "rare": 1.0,

@@ -152,22 +152,27 @@ def test_parts_of_a_batch_on_devices_are_no_series():
         kmetrics.Grouped(metric=ema, by="by", groups=1, other=None),
     )
 
+    collection = kmetrics.Collection({"ema": ema, "last": last})
+
     def on_each(x):
         context = {"x": x, "tree": {"a": x}, "by": jnp.zeros(2, int)}
         states = [m.get_state_from_context(context) for m in (ema, last, norm, *around)]
-        return [state.reduce("rows") for state in states]
+        together = collection.reduce(collection.get_states(context), "rows")
+        return [state.reduce("rows") for state in states], together
 
     def on(device, state):
         return jax.tree.map(lambda x: x[device], state).compute()
 
     mapped = jax.jit(jax.vmap(on_each, axis_name="rows"))
-    each = mapped(jnp.float32([[1, 3], [10, 10]]))
+    each, together = mapped(jnp.float32([[1, 3], [10, 10]]))
     assert each[0].factor.tolist() == [0.5, 0.5]  # one batch, in two parts
     for device in (0, 1):
         values = [on(device, state) for state in each]
         assert values[:2] == [6, 6] and values[3:5] == [6, {"a": 6}]
         assert values[2] == pytest.approx((10**0.5 + 200**0.5) / 2)
         assert values[5] == {"0": 6, "overall": 6}
+        states = jax.tree.map(lambda x: x[device], together)  # noqa: B023
+        assert collection.compute(states) == {"ema": 6, "last": 6}
 
 
 def test_wrong_options_and_metrics_are_refused():

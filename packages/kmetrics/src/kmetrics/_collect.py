@@ -18,12 +18,12 @@ from kmetrics._distributed import gather_processes, reduce_over_axis
 from kmetrics._errors import NameCollisionError
 from kmetrics._fetch import fetch
 from kmetrics._loss import Loss
-from kmetrics._metric import Metric, as_zeros, like_nothing
+from kmetrics._metric import Metric, as_zeros, check_roots, like_nothing
 from kmetrics._names import flatten_names, result_names
 from kmetrics._numerics import Pair, is_traced
 from kmetrics._packed import States, joined, merge_packed, packed, unpacked, without
 from kmetrics._results import named_results, plain_result
-from kmetrics._state import EmptyState, ParentRef
+from kmetrics._state import EmptyState, ParentRef, join, join_parts
 
 
 def total_loss(
@@ -52,6 +52,7 @@ def total_loss(
       NameCollisionError: a loss is called "total", or two have the same name.
       TypeError: an entry is not a `Loss`.
     """
+    check_roots(context, example_roots)
     total, states = jnp.zeros((), jnp.float32), {}
     for name, loss in flatten_names(losses, what="loss").items():
         _check_kind(name, loss, Loss)
@@ -135,6 +136,7 @@ class Collection:
           example_roots: first parts of the paths that lead to data with an example
             axis; a metric that reads none of them does not get `mask`. None: all.
         """
+        check_roots(context, example_roots)
         states = {}
         for name, metric in self._sources.items():
             with _note(f"metric {name}"):
@@ -232,12 +234,12 @@ class Collection:
             if not getattr(state, "merges_on_device", False):
                 with _note(f"metric {name}"):
                     state.reduce(axis_name)
-        return reduce_over_axis(unpacked(states), axis_name, _merge_states)
+        return reduce_over_axis(unpacked(states), axis_name, _merge_parts)
 
     def gather(self, states: Mapping[str, Any]) -> States:
         """The states of all processes, in one exchange; see `State.gather`."""
         own = jax.device_get(unpacked(states))
-        return gather_processes(own, self.merge, local=ParentRef)
+        return gather_processes(own, _merge_parts, local=ParentRef)
 
     def compute(
         self, states: Mapping[str, Any], *, log_count: bool = False
@@ -280,27 +282,39 @@ class Collection:
             # States made one by one are there under each name.
             kept = name if name in states else home
             if kept in states:
-                yield name, metrics[name].state_of(states[kept])
+                with _note(f"metric {name}"):
+                    state = metrics[name].state_of(states[kept])
+                yield name, state
         yield from ((name, states[name]) for name in states if name not in self._homes)
 
 
-def _merge_each(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, Any]:
-    merged = {}
+def _merge_each(
+    a: Mapping[str, Any],
+    b: Mapping[str, Any],
+    how: Callable[[Any, Any], Any] = join,
+) -> dict[str, Any]:
+    states = {}
     for name in dict.fromkeys([*a, *b]):
         if name not in a or name not in b:
-            merged[name] = a[name] if name in a else b[name]
+            states[name] = a[name] if name in a else b[name]
             continue
         left, right = a[name], b[name]
         with _note(f"metric {name}"):
             if isinstance(right, EmptyState):
                 # Only an empty state knows how to merge with another class.
                 left, right = right, left
-            merged[name] = left.merge(right)
-    return merged
+            states[name] = how(left, right)
+    return states
 
 
 def _merge_states(a: States, b: States) -> States:
     return merge_packed(a, b, _merge_each)
+
+
+def _merge_parts(a: States, b: States) -> States:
+    """The states of batches of which both hold parts."""
+    each = functools.partial(_merge_each, how=join_parts)
+    return merge_packed(unpacked(a), unpacked(b), each)
 
 
 _merge_compiled: Callable[[States, States], States] = jax.jit(_merge_states)

@@ -14,6 +14,7 @@ from kmetrics._errors import NonFiniteLossError
 from kmetrics._fetch import fetch
 from kmetrics._loss import Loss, Terms
 from kmetrics._masks import align_left
+from kmetrics._metric import check_roots
 from kmetrics._names import flatten_names
 from kmetrics._numerics import to_float32
 from kmetrics._packed import unpacked
@@ -48,6 +49,7 @@ def per_example_loss(
       TypeError: an entry is not a `Loss`.
       ValueError: no loss has an example axis, or two have different ones.
     """
+    check_roots(context, example_roots)
     values: dict[str, jax.Array] = {}
     for name, loss in flatten_names(losses, what="loss").items():
         if not isinstance(loss, Loss):

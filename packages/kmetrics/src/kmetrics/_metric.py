@@ -177,6 +177,7 @@ class Metric:
             )
             return self.state_of(state)
         inputs = kontext.resolve_from_keyed_obj(context, self, func=self.get_state)
+        check_roots(context, example_roots)
         if mask is not None and self.reads_from(example_roots):
             if not accepts_mask(self.get_state):
                 raise MaskNotAcceptedError(
@@ -265,6 +266,40 @@ def as_zeros(tree: Any) -> Any:
         return np.zeros(leaf.shape, leaf.dtype) if is_spec else leaf
 
     return jax.tree.map(concrete, tree)
+
+
+def check_roots(context: Any, roots: Collection[str] | None) -> None:
+    """Refuses roots that are misspelt: the mask would be applied to nothing.
+
+    Raises:
+      TypeError: `roots` is a text, whose letters would be taken for names.
+      ValueError: one is not the first part of a path, or is not in the context, which
+        has a similar name.
+    """
+    if isinstance(roots, str):
+        raise TypeError(
+            f"example_roots are names, got the text {roots!r}\nwrite {{{roots!r}}}"
+        )
+    for root in roots or ():
+        if isinstance(root, str) and not kontext.has(context, kontext.Path(root)):
+            _check_root(context, root)
+
+
+def _check_root(context: Any, root: str) -> None:
+    # Only for names that are not there.
+    import difflib
+
+    is_fields = dataclasses.is_dataclass(context)
+    names = dataclasses.fields(context) if is_fields else ()
+    known = [*context] if isinstance(context, Mapping) else [f.name for f in names]
+    first, *rest = root.replace("[", ".").split(".")
+    similar = difflib.get_close_matches(root, map(str, known), n=1)
+    if rest or similar:
+        raise ValueError(
+            f"example_roots: {root!r} is no part of the context\n"
+            f"did you mean {(first if rest else similar[0])!r}? "
+            "a root is the first part of a path"
+        )
 
 
 def leads_into(tree: Any, roots: Collection[str] | None) -> bool:

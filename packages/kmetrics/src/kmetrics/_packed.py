@@ -159,9 +159,18 @@ jax.tree_util.register_dataclass(
 
 
 def unpacked(states: Mapping[str, Any]) -> States:
-    """`states` as they are."""
+    """`states` as they are.
+
+    Raises:
+      TypeError: they are no mapping.
+    """
     if isinstance(states, States):
         return states
+    if not isinstance(states, Mapping):
+        raise TypeError(
+            f"states are kept by name, got a {type(states).__name__}\n"
+            "give what get_states, merge or empty of the collection returned"
+        )
     return States((None, None, None), dict(states), Layout(tuple(states), {}))
 
 

@@ -8,6 +8,10 @@ from typing import Literal
 import jax
 import jax.numpy as jnp
 
+from kmetrics._average import AverageState
+from kmetrics._class_inputs import check_classes, spoil
+from kmetrics._masks import align_left
+
 Ties = Literal["first", "optimistic", "pessimistic", "expected"]
 _TIES = ("first", "optimistic", "pessimistic", "expected")
 
@@ -67,6 +71,25 @@ def rank_correct(
     before = jnp.where(jnp.isnan(logits), jnp.nan, (~comes_after).astype(jnp.float32))
     # A NaN makes the number of them NaN, which is below nothing.
     return is_class & (jnp.sum(before, axis=-1) < k)
+
+
+def of_classes(
+    name: str,
+    average: AverageState,
+    labels: jax.Array,
+    num_classes: int,
+    mask: jax.Array | None,
+) -> AverageState:
+    """The average, or NaN in place of its sum if a label that counts is no class.
+
+    Raises:
+      ValueError: there is such a label (seen outside of jit).
+    """
+    counts = jnp.ones((), bool) if mask is None else align_left(mask, labels.shape) != 0
+    counts = jnp.broadcast_to(counts, labels.shape)
+    check_classes(name, labels, num_classes, counts)
+    is_class = (labels >= 0) & (labels < num_classes)
+    return average.replace(total=spoil(average.total, ~is_class & counts))
 
 
 def _chance(

@@ -21,7 +21,7 @@ from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
 from kmetrics._options import Count, Finite, Flag, Whole
 from kmetrics._register import state
-from kmetrics._top_k import Ties, check_k, check_ties, rank_correct
+from kmetrics._top_k import Ties, check_k, check_ties, of_classes, rank_correct
 from ktyping import Array, Bool, Int, Real, typechecked
 
 __all__ = [
@@ -58,7 +58,8 @@ class CountingState(AutoState):
 class Accuracy(Metric):
     """The share of examples whose label is among the `top_k` best classes.
 
-    A row of logits that holds a NaN is wrong, and so is a label that is no class.
+    A row of logits that holds a NaN is wrong. A label that counts and is no class is an
+    error, or NaN under jit.
 
     Attributes:
       logits: path of real numbers `[*b, n]`.
@@ -140,6 +141,8 @@ class Accuracy(Metric):
         if self.ignore_index is not None:
             mask = combine_masks(mask, labels != self.ignore_index)
         average = AverageState.from_values(correct, mask)
+        if logits is not None:
+            average = of_classes(name, average, labels, logits.shape[-1], mask)
         if not self.count_nan:
             return average
         if mask is not None:
@@ -211,7 +214,8 @@ class TopKAccuracy(Metric):
         mask = _mask_of(mask, correct.ndim)
         if self.ignore_index is not None:
             mask = combine_masks(mask, labels != self.ignore_index)
-        return AverageState.from_values(correct, mask)
+        average = AverageState.from_values(correct, mask)
+        return of_classes("TopKAccuracy", average, labels, logits.shape[-1], mask)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -331,25 +335,29 @@ class JointAccuracy(Metric):
           ValueError: logits and labels have other heads, or other axes of examples.
         """
         heads = _heads("JointAccuracy", logits, labels)
-        correct = [
-            rank_correct(
-                to_float32(scores),
-                class_labels(
-                    f"JointAccuracy, head {head!r}", classes, scores.shape[:-1]
-                ),
-                k=1,
-                ties="first",
-            )
+        names = {head: f"JointAccuracy, head {head!r}" for head in heads}
+        true = {
+            head: class_labels(names[head], classes, scores.shape[:-1])
             for head, (scores, classes) in heads.items()
-        ]
-        shapes = {head: one.shape for head, one in zip(heads, correct, strict=True)}
+        }
+        shapes = {head: labels.shape for head, labels in true.items()}
         if len(set(shapes.values())) != 1:
             raise ValueError(
                 "JointAccuracy: the heads have different axes of examples\n  "
                 + ", ".join(f"{head!r} {list(shape)}" for head, shape in shapes.items())
             )
+        correct = [
+            rank_correct(to_float32(scores), true[head], k=1, ties="first")
+            for head, (scores, _) in heads.items()
+        ]
         joint = functools.reduce(jnp.logical_and, correct)
-        return AverageState.from_values(joint, _mask_of(mask, joint.ndim))
+        mask = _mask_of(mask, joint.ndim)
+        average = AverageState.from_values(joint, mask)
+        for head, (scores, _) in heads.items():
+            average = of_classes(
+                names[head], average, true[head], scores.shape[-1], mask
+            )
+        return average
 
 
 def _heads(name: str, logits: Any, labels: Any) -> dict[Any, tuple[Any, Any]]:
