@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from kmetrics._average import AverageState
 from kmetrics._class_inputs import check_classes, spoil
 from kmetrics._masks import align_left
+from kmetrics._numerics import Pair
 
 Ties = Literal["first", "optimistic", "pessimistic", "expected"]
 _TIES = ("first", "optimistic", "pessimistic", "expected")
@@ -85,11 +86,20 @@ def of_classes(
     Raises:
       ValueError: there is such a label (seen outside of jit).
     """
-    counts = jnp.ones((), bool) if mask is None else align_left(mask, labels.shape) != 0
-    counts = jnp.broadcast_to(counts, labels.shape)
-    check_classes(name, labels, num_classes, counts)
-    is_class = (labels >= 0) & (labels < num_classes)
-    return average.replace(total=spoil(average.total, ~is_class & counts))
+    total, is_wrong = _guarded(average.total, labels, mask, num_classes)
+    check_classes(name, labels, num_classes, is_wrong)
+    return average.replace(total=total)
+
+
+# One compiled call when used outside jit, and plain operations inside.
+@functools.partial(jax.jit, static_argnames="num_classes", inline=True)
+def _guarded(
+    total: Pair, labels: jax.Array, mask: jax.Array | None, num_classes: int
+) -> tuple[Pair, jax.Array]:
+    is_wrong = (labels < 0) | (labels >= num_classes)
+    if mask is not None:
+        is_wrong &= align_left(mask, labels.shape) != 0
+    return spoil(total, is_wrong), is_wrong
 
 
 def _chance(
