@@ -74,7 +74,7 @@ def rank_correct(
     return is_class & (jnp.sum(before, axis=-1) < k)
 
 
-def of_classes(
+def nan_unless_classes(
     name: str,
     average: AverageState,
     labels: jax.Array,

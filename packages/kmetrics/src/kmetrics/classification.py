@@ -21,7 +21,7 @@ from kmetrics._metric import Metric, OnEmpty
 from kmetrics._numerics import to_float32
 from kmetrics._options import Count, Finite, Flag, Whole
 from kmetrics._register import state
-from kmetrics._top_k import Ties, check_k, check_ties, of_classes, rank_correct
+from kmetrics._top_k import Ties, check_k, check_ties, nan_unless_classes, rank_correct
 from ktyping import Array, Bool, Int, Real, typechecked
 
 __all__ = [
@@ -142,7 +142,7 @@ class Accuracy(Metric):
             mask = combine_masks(mask, labels != self.ignore_index)
         average = AverageState.from_values(correct, mask)
         if logits is not None:
-            average = of_classes(name, average, labels, logits.shape[-1], mask)
+            average = nan_unless_classes(name, average, labels, logits.shape[-1], mask)
         if not self.count_nan:
             return average
         if mask is not None:
@@ -215,7 +215,9 @@ class TopKAccuracy(Metric):
         if self.ignore_index is not None:
             mask = combine_masks(mask, labels != self.ignore_index)
         average = AverageState.from_values(correct, mask)
-        return of_classes("TopKAccuracy", average, labels, logits.shape[-1], mask)
+        return nan_unless_classes(
+            "TopKAccuracy", average, labels, logits.shape[-1], mask
+        )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -354,7 +356,7 @@ class JointAccuracy(Metric):
         mask = _mask_of(mask, joint.ndim)
         average = AverageState.from_values(joint, mask)
         for head, (scores, _) in heads.items():
-            average = of_classes(
+            average = nan_unless_classes(
                 names[head], average, true[head], scores.shape[-1], mask
             )
         return average
